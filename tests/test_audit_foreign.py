@@ -72,7 +72,8 @@ def test_wrong_schedules(tmp_path: Path, old: str, new: str, expected: list[Any]
 
 def test_processors_other_than_requested(tmp_path: Path) -> None:
     verdict = judged(tmp_path, "job,start,end,procs\n11,0,10,1\n12,0,20,2\n13,20,25.5,\n")
-    assert [fault.message for fault in verdict.faults] == ["job 11 has 1 processors, the log says 2"]
+    (fault,) = verdict.faults
+    assert fault.message == "job 11 has 1 processor, the log says 2 processors"
 
 
 def test_policies_are_judged_too(tmp_path: Path) -> None:

@@ -33,13 +33,6 @@ pytest.importorskip("zmq", reason="needs the extra batsim")
 M = 16
 
 
-@pytest.fixture
-def headway_in(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Headway:
-    return Headway(tmp_path, capsys, monkeypatch)
-
-
 Answer = Callable[[Message], list[Event]]
 
 
@@ -328,25 +321,25 @@ def test_allocations_as_text() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_command_writes_both_kinds_of_files(headway_in: Headway) -> None:
+def test_the_command_writes_both_kinds_of_files(run: Headway) -> None:
     jobs = [{"id": i, "subtime": i, "res": 4, "walltime": 50, "profile": "d"} for i in range(1, 9)]
     document = {"nb_res": M, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 12.5}}}
-    log = headway_in.write("work.json", json.dumps(document))
+    log = run.write("work.json", json.dumps(document))
     with listening(pybatsim("schedFcfs")) as endpoint:
-        done = headway_in("batsim", log, "--socket", endpoint, "--out", "out", "--record", "exchange.jsonl")
+        done = run("batsim", log, "--socket", endpoint, "--out", "out", "--record", "exchange.jsonl")
     assert done.status == 0, done.err
     assert "spent in the scheduler" in done.out and "all hold" in done.out
-    names = {path.name for path in (headway_in.folder / "out").iterdir()}
+    names = {path.name for path in (run.folder / "out").iterdir()}
     assert {"schedule.csv", "run.json", "out_jobs.csv", "out_schedule.csv", "out_machine_states.csv"} <= names
-    again = headway_in("batsim", log, "--replay", "exchange.jsonl", "--json")
+    again = run("batsim", log, "--replay", "exchange.jsonl", "--json")
     assert again.status == 0 and json.loads(again.out)["jobs"] == 8
 
 
-def test_profiles_of_networks_are_refused_at_the_start(headway_in: Headway) -> None:
+def test_profiles_of_networks_are_refused_at_the_start(run: Headway) -> None:
     job = {"id": 1, "subtime": 0, "res": 4, "walltime": 50, "profile": "p"}
     profiles = {"p": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 1e6}}
-    log = headway_in.write("work.json", json.dumps({"nb_res": M, "jobs": [job], "profiles": profiles}))
-    done = headway_in("batsim", log, "--socket", "tcp://127.0.0.1:1")
+    log = run.write("work.json", json.dumps({"nb_res": M, "jobs": [job], "profiles": profiles}))
+    done = run("batsim", log, "--socket", "tcp://127.0.0.1:1")
     assert done.status == 2 and "parallel_homogeneous (as 'p')" in done.err
-    missing = headway_in("batsim", log)
+    missing = run("batsim", log)
     assert missing.status == 2 and "--socket URL" in missing.err

@@ -29,10 +29,9 @@ from headway.policies.spec import parse_spec
 
 
 @pytest.fixture
-def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    command = Headway(tmp_path, capsys, monkeypatch)
-    command.write("log.swf", SWF)
-    return command
+def headway(headway: Headway) -> Headway:
+    headway.write("log.swf", SWF)
+    return headway
 
 
 # Job 1 (2 processors) runs 0-10 of 12 requested. Job 2 needs all four and waits; its shadow is 12. Job 3

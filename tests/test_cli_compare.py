@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +17,9 @@ from small_schedules import schedule
 
 
 @pytest.fixture
-def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    command = Headway(tmp_path, capsys, monkeypatch)
-    command.write("log.swf", SWF)
-    return command
+def headway(headway: Headway) -> Headway:
+    headway.write("log.swf", SWF)
+    return headway
 
 
 JOBS = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -24,10 +23,9 @@ LINES = """\
 
 
 @pytest.fixture
-def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    command = Headway(tmp_path, capsys, monkeypatch)
-    command.write("log.swf", HEADER + LINES)
-    return command
+def headway(headway: Headway) -> Headway:
+    headway.write("log.swf", HEADER + LINES)
+    return headway
 
 
 def test_everything_is_shown(headway: Headway) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from commands import SWF, Headway
@@ -12,11 +10,10 @@ KINDS = ("gantt", "utilization", "queue", "distribution")
 
 
 @pytest.fixture
-def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    command = Headway(tmp_path, capsys, monkeypatch)
-    command.write("log.swf", SWF)
-    command("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--out", "both")
-    return command
+def headway(headway: Headway) -> Headway:
+    headway.write("log.swf", SWF)
+    headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--out", "both")
+    return headway
 
 
 @pytest.mark.parametrize("kind", KINDS)

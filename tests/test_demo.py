@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
 
 from commands import Headway
 from headway.cli import commands as commands  # registers every command
 from headway.cli.demo import NEXT, POLICIES
 from headway.cli.frame import app
 from headway.policies.spec import parse_spec
-
-
-@pytest.fixture
-def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    return Headway(tmp_path, capsys, monkeypatch)
 
 
 def test_the_demo_shows_everything_and_writes_the_picture_it_names(headway: Headway) -> None:

@@ -210,10 +210,9 @@ def test_a_moved_job_is_told_where_to() -> None:
 
 
 @pytest.fixture
-def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    command = Headway(tmp_path, capsys, monkeypatch)
-    command.write("log.swf", SWF)
-    return command
+def headway(headway: Headway) -> Headway:
+    headway.write("log.swf", SWF)
+    return headway
 
 
 def test_the_command_explains_a_saved_run(headway: Headway) -> None:

@@ -376,11 +376,6 @@ def test_a_queue_that_is_watched_is_a_record_too(record: Record) -> None:
 # ---- the commands ------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    return Headway(tmp_path, capsys, monkeypatch)
-
-
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory, record: Record) -> Path:
     """A log with recorded waits."""

@@ -26,11 +26,6 @@ from live_grids import cluster, folder, written
 DEEP = b"[" * 100_000
 
 
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    return Headway(tmp_path, capsys, monkeypatch)
-
-
 def refused(run: Headway, *words: str) -> str:
     """The one sentence with which a command ends."""
     done = run(*words)

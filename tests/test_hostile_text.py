@@ -24,11 +24,6 @@ from small_schedules import schedule
 NASTY = "\x1b[31mred\x07\u202e"
 
 
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    return Headway(tmp_path, capsys, monkeypatch)
-
-
 def test_control_characters_are_shown_as_escapes() -> None:
     assert plain("a\x1b[2Jb\tc\n") == "a\\x1b[2Jb\tc\n"
     assert plain("\u202e\x9b") == "\\x202e\\x9b"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -21,22 +20,17 @@ from live_kills import local_trial, slurm_trial
 from slurm_clusters import free_port
 
 
-@pytest.fixture
-def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    return Headway(tmp_path, capsys, monkeypatch)
-
-
 @pytest.mark.long
-def test_the_demonstration_ends_with_a_page_and_an_audit(shell: Headway) -> None:
+def test_the_demonstration_ends_with_a_page_and_an_audit(run: Headway) -> None:
     with folder() as path:
-        shown = shell("live", "demo", "--out", path / "d")
+        shown = run("live", "demo", "--out", path / "d")
         assert shown.status == 0, shown.err
         assert "40 tasks on three clusters" in shown.out and "all hold" in shown.out
         schedule = Schedule.load(path / "d" / "schedule")
         assert len(schedule) == 40 and audit(schedule).ok
         assert len((path / "d" / "marks.txt").read_text().splitlines()) == 40
-        assert shell("audit", path / "d" / "schedule").status == 0
-        assert "not empty" in shell("live", "demo", "--out", path / "d").err
+        assert run("audit", path / "d" / "schedule").status == 0
+        assert "not empty" in run("live", "demo", "--out", path / "d").err
         with browser() as page:
             page.open(path / "d" / "live.html")
             assert page.evaluate("document.querySelectorAll('.cluster').length") == 3
@@ -81,65 +75,69 @@ def test_the_page_follows_the_agent() -> None:
 
 
 @pytest.mark.interpreted
-def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_speak_with_the_agent(run: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
     with folder() as path:
         grid = written(path, cluster("a", 1))
         monkeypatch.setenv("HEADWAY_GRID", str(grid.file))
-        assert "the agent does not answer" in shell("queue").err
+        assert "the agent does not answer" in run("queue").err
         processes = start_servers(grid, control=True)
         try:
             wait_for(grid.sites[0].listen, processes[0], grid.folder / "a.log", "describe", grid).close()
             processes.append(start(["agent", str(grid.file), "--control"], grid.folder / "agent.log"))
             wait_for(grid.listen, processes[1], grid.folder / "agent.log", "queue", grid).close()
-            told = shell("submit", "--walltime", "1m", "--name", "first", "sleep", "30")
+            told = run("submit", "--walltime", "1m", "--name", "first", "sleep", "30")
             assert told.out.startswith("task 1: to a on 1 processor, start "), told.err
-            assert shell("submit", "--walltime", "1m", "--dry-run", "true").out.startswith("it would go to a")
-            assert shell("submit", "--walltime", "10", "--form", "1:10", "true").status == 0
-            late = shell("status", 1, 2, "--wait", "--timeout", "0.3")
+            assert run("submit", "--walltime", "1m", "--dry-run", "true").out.startswith(
+                "it would go to a"
+            )
+            assert run("submit", "--walltime", "10", "--form", "1:10", "true").status == 0
+            late = run("status", 1, 2, "--wait", "--timeout", "0.3")
             assert (late.status, "waited 0.3 s: task 1 is " in late.err) == (2, True)
-            assert "2 tasks have not ended" in shell("status", "--wait", "--timeout", "0").err
-            wide = shell("submit", "--walltime", "1m", "--procs", "7", "true")
+            assert "2 tasks have not ended" in run("status", "--wait", "--timeout", "0").err
+            wide = run("submit", "--walltime", "1m", "--procs", "7", "true")
             assert (wide.status, "no cluster can run it: it needs 7 processors" in wide.err) == (2, True)
-            assert "given to a, which completes it first" in shell("status", 2).out
-            listed = shell("queue").out
+            assert "given to a, which completes it first" in run("status", 2).out
+            listed = run("queue").out
             assert "first" in listed and "1 refused" in listed
-            assert "task 2: cancelled" in shell("cancel", 2).out
-            assert "task 1: cancelled" in shell("cancel", 1).out
-            assert shell("cancel", 1).out == "task 1: cancelled\n"
-            assert shell("cancel", 3).out == "task 3: refused already; there is nothing to take back\n"
-            waited = shell("status", 1, 2, "--wait", "--timeout", "20")
+            assert "task 2: cancelled" in run("cancel", 2).out
+            assert "task 1: cancelled" in run("cancel", 1).out
+            assert run("cancel", 1).out == "task 1: cancelled\n"
+            assert run("cancel", 3).out == "task 3: refused already; there is nothing to take back\n"
+            waited = run("status", 1, 2, "--wait", "--timeout", "20")
             assert (waited.status, waited.out.count(": cancelled")) == (1, 2)
-            assert shell("status", "--wait").out == "2 cancelled, 1 refused\n"
-            assert shell("live", "ready", grid.file).out.startswith("ready: the agent and the servers of a ")
-            assert "there is no task 9" in shell("status", 9).err
-            assert "runs already; end it first" in shell("server", grid.file, "a").err
-            assert "stopped" in shell("live", "stop", grid.file).out
-            assert "the grid is stopped" in shell("submit", "--walltime", "1m", "true").err
-            assert "act again" in shell("live", "start", grid.file).out
+            assert run("status", "--wait").out == "2 cancelled, 1 refused\n"
+            assert run("live", "ready", grid.file).out.startswith(
+                "ready: the agent and the servers of a "
+            )
+            assert "there is no task 9" in run("status", 9).err
+            assert "runs already; end it first" in run("server", grid.file, "a").err
+            assert "stopped" in run("live", "stop", grid.file).out
+            assert "the grid is stopped" in run("submit", "--walltime", "1m", "true").err
+            assert "act again" in run("live", "start", grid.file).out
             end([processes.pop(0)])
-            silent = shell("live", "ready", grid.file, "--timeout", "0.3")
+            silent = run("live", "ready", grid.file, "--timeout", "0.3")
             assert (silent.status, "cluster a: unix:" in silent.err) == (2, True)
         finally:
             end(processes)
-        gone = shell("live", "ready", grid.file, "--timeout", "0.3").err
+        gone = run("live", "ready", grid.file, "--timeout", "0.3").err
         assert "waited 0.3 s: the agent does not answer" in gone
 
 
 @pytest.mark.long
-def test_a_rehearsal_is_the_simulation(shell: Headway) -> None:
+def test_a_rehearsal_is_the_simulation(run: Headway) -> None:
     from headway.workload import write_swf
     from headway.workload.models import generate
 
-    write_swf(generate("lublin(jobs=25, procs=6, load=1.2, seed=2)"), shell.folder / "log.swf")
+    write_swf(generate("lublin(jobs=25, procs=6, load=1.2, seed=2)"), run.folder / "log.swf")
     with folder() as path:
         tables = cluster("a", 6, kind="simulated") + cluster("b", 8, kind="simulated")
         policy = "reallocation(period=600)"
         grid = written(path, tables, policy)
         (path / "platform.toml").write_text(cluster("a", 6) + cluster("b", 8))
-        assert shell("live", "rehearse", grid.file, "log.swf", "--out", "live").status == 0
+        assert run("live", "rehearse", grid.file, "log.swf", "--out", "live").status == 0
         words = ("--platform", path / "platform.toml", "--policy", policy, "--out", "simulated", "--quiet")
-        assert shell("simulate", "log.swf", *words).status == 0
-        live, simulated = Schedule.load(shell.folder / "live"), Schedule.load(shell.folder / "simulated")
+        assert run("simulate", "log.swf", *words).status == 0
+        live, simulated = Schedule.load(run.folder / "live"), Schedule.load(run.folder / "simulated")
         assert (live.start == simulated.start).all() and (live.end == simulated.end).all()
 
 

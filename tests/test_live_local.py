@@ -241,6 +241,19 @@ def test_a_task_that_no_cluster_can_run(task: Task, sentence: str) -> None:
         assert live.agent.on_status(1)["state"] == "refused"
 
 
+def test_a_server_that_only_watches_gets_no_task() -> None:
+    """It would complete the task first, and refuses it: the other one takes it."""
+    with folder() as path, running(written(path, cluster("a", 4, speed=2.0) + cluster("b", 2))) as live:
+        live.servers[0].guard.control = False
+        assert live.agent.on_submit(short(0, 5).as_json())["cluster"] == "b"
+        live.until(live.all_over)
+        wide = live.agent.on_submit(short(0, 5, 4).as_json())
+        assert wide["waits_for"] == "cluster a: its server only watches; start it with --control"
+        live.servers[0].guard.control = True
+        live.until(live.all_over)
+        assert [live.agent.on_status(task)["state"] for task in (1, 2)] == ["done", "done"]
+
+
 def test_nothing_is_done_without_control_or_when_stopped() -> None:
     with folder() as path:
         grid = written(path, cluster("a", 2))

@@ -28,7 +28,17 @@ from headway.live.journal import Journal, JournalError
 from headway.live.script import FENCED, job_script, read_fence
 from headway.live.serving import alone, serve
 from headway.live.task import Task
-from headway.live.wire import NoAnswer, Refused, Remote, TooSlow, checked, close, listen, read_token
+from headway.live.wire import (
+    NoAnswer,
+    Refused,
+    Remote,
+    TooSlow,
+    check_safe,
+    checked,
+    close,
+    listen,
+    read_token,
+)  # fmt: skip
 from headway.units import SECOND
 from live_grids import cluster, folder, running, short, written
 from slurm_clusters import free_port
@@ -121,6 +131,20 @@ def certified(*words: str) -> Iterator[Path]:
         names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", f"{path}/k", "-out", f"{path}/c"]
         subprocess.run([*how.split(), *names, *(words or ["-nodes"])], check=True, capture_output=True)
         yield path
+
+
+def test_a_port_that_speaks_tls_or_does_not_is_hinted_at() -> None:
+    with certified() as path:
+        secured, plain = (f"localhost:{free_port()}" for _ in range(2))
+        tls = (str(path / "c"), str(path / "k"))
+        with (
+            listening(f"https://{secured}", token=TOKEN, tls=tls),
+            listening(f"http://{plain}", token=TOKEN),
+        ):
+            with pytest.raises(NoAnswer, match="its port may want TLS: then give https:// and tls_ca"):
+                Remote(f"http://{secured}", token=TOKEN).ask("hello")
+            with pytest.raises(NoAnswer, match="is its port without TLS, at http://"):
+                Remote(f"https://{plain}", token=TOKEN, ca=str(path / "c")).ask("hello")
 
 
 def test_files_of_tls_that_cannot_be_used_are_named() -> None:
@@ -322,13 +346,39 @@ def test_a_socket_in_the_hands_of_others(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(jit_cache, "_is_private_group", lambda number: False)
         for mode in (0o777, 0o770):  # all others, and those of a group
             path.chmod(mode)
-            with pytest.raises(UsageError, match="others can write to its folder"):
+            with pytest.raises(UsageError, match=r"cannot listen on .*others can write to"):
                 listen(f"unix:{path}/t", echo)
             with pytest.raises(UsageError, match=r"others can write to .*chmod 700"), alone(path, "agent"):
                 pass
         monkeypatch.setattr(jit_cache, "_is_private_group", lambda number: True)
         with alone(path, "agent"):  # the group that a system makes for each user
             pass
+
+
+def test_a_folder_that_others_can_replace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever can write to a folder above it can rename it and put another one there."""
+    monkeypatch.setattr(jit_cache, "_is_private_group", lambda number: False)
+    with folder() as path, folder() as elsewhere:
+        state, link = path / "shared" / "mine" / "state", elsewhere / "state"
+        state.mkdir(parents=True)
+        link.symlink_to(state)
+        for part in (path, elsewhere):
+            part.chmod(0o755)  # else nobody could get below it, and all would be well
+        for mode in (0o777, 0o770, 0o775):
+            (path / "shared").chmod(mode)
+            for name in (state, link):
+                with pytest.raises(UsageError, match=rf"others can write to .*chmod go-w {path}/shared, or"):
+                    check_safe(name)
+        for above, mode in ((path, 0o700), (path / "shared", 0o1777), (path / "shared", 0o755)):
+            above.chmod(mode)  # closed to others; sticky, as /tmp; not to be written
+            check_safe(state)
+            check_safe(link)
+            above.chmod(0o755 if above == path else 0o777)
+        monkeypatch.setattr(os, "getuid", lambda: 12345)
+        if os.geteuid() == 0:
+            os.chown(path / "shared", 54321, -1)
+        with pytest.raises(UsageError, match="belongs to somebody else"):
+            check_safe(state)
 
 
 def test_nothing_that_a_client_sends_reaches_a_shell(tmp_path: Path) -> None:

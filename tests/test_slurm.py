@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import random
 from pathlib import Path
 
 import pytest
 
 import headway
+from commands import Headway
 from headway.errors import InputError
 from headway.units import SECOND
 from headway.workload import Workload, read
@@ -180,6 +182,29 @@ def test_a_running_job_is_dropped_or_kept_so_far() -> None:
     done = job("8")
     assert log(line, done).job.tolist() == [8]
     assert log(line, done, unfinished="keep").runtime.tolist() == [60 * SECOND] * 2
+
+
+WAITING = job("9", state="PENDING", start="Unknown", end="Unknown", elapsed="00:00:00", procs="4|0")
+
+
+def test_who_had_not_started_is_written_without_a_run_time(run: Headway) -> None:
+    """SWF says -1 where a run time is not known; the time that the job asked for is none."""
+    running = job("8", state="RUNNING", end="Unknown")
+    source = run.write("jobs.txt", "\n".join((HEAD, job(), running, WAITING)) + "\n")
+    told = run("convert", source, "all.swf", "--rule", "unfinished=open").out
+    assert "still waiting when the log was taken: written with -1, unknown, for the run time" in told
+    lines = [line.split() for line in Path("all.swf").read_text().splitlines() if line[0] != ";"]
+    assert [line[3] for line in lines] == ["60", "60", "-1"]
+    assert [line[8] for line in lines] == ["120"] * 3 and lines[2][10] == "-1"
+    assert read("all.swf", format=None, compiled=None).job.tolist() == [7, 8]
+    refused = run("convert", source, "all.json", "--rule", "unfinished=open")
+    assert refused.status == 2 and "unfinished=keep" in refused.err and not Path("all.json").exists()
+
+
+def test_run_times_that_nobody_knows_are_not_inspected(run: Headway) -> None:
+    source = run.write("jobs.txt", "\n".join((HEAD, job(), WAITING)) + "\n")
+    told = json.loads(run("inspect", source, "--rule", "unfinished=open", "--json").out)
+    assert told["facts"]["jobs"][0] == 1 and told["facts"]["longest run time"][0] == 60
 
 
 @pytest.mark.parametrize(

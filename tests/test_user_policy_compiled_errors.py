@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -34,10 +33,9 @@ LINE = 12
 
 
 @pytest.fixture
-def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    command = Headway(tmp_path, capsys, monkeypatch)
-    command.write("log.swf", SWF)
-    return command
+def headway(headway: Headway) -> Headway:
+    headway.write("log.swf", SWF)
+    return headway
 
 
 def told(headway: Headway, body: str) -> str:
@@ -56,7 +54,7 @@ def told(headway: Headway, body: str) -> str:
         ),
         (
             "start(state, 99, MACHINE, HEAD)",
-            "at 1 s the policy named arrival 99, which does not exist: there are 4 jobs",
+            "at 1 s the policy named arrival 99, which does not exist among 4 jobs",
         ),
         ("start_and_book(state, -1, MACHINE, HEAD)", "at 1 s the policy named arrival -1, which does not"),
         ("kill(state, 0, ENDED)", "at 1 s the policy stopped job 1, which is waiting; only running jobs can"),

@@ -17,10 +17,9 @@ FILE = Path(own_policies.__file__)
 
 
 @pytest.fixture
-def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
-    command = Headway(tmp_path, capsys, monkeypatch)
-    command.write("log.swf", SWF)
-    return command
+def headway(headway: Headway) -> Headway:
+    headway.write("log.swf", SWF)
+    return headway
 
 
 def refused(headway: Headway, policy: str) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from headway.errors import UsageError
 from headway.grammar import LARGEST, Call, value_text
+from headway.plain import counted
 
 MOST_JOBS = 100_000_000
 """Jobs of a workload that is drawn; more would not fit into any memory."""
@@ -74,7 +75,9 @@ def bind(call: Call, parameters: tuple[Parameter, ...], *, where: str) -> dict[s
     """Keyword arguments for a call's values, by position or by name; `where` begins every error sentence."""
     names = [p.name for p in parameters]
     if len(call.args) > len(parameters):
-        raise UsageError(f"{where}: takes {len(parameters)} parameters ({', '.join(names) or 'none'})")
+        raise UsageError(
+            f"{where}: takes {counted(len(parameters), 'parameter')} ({', '.join(names) or 'none'})"
+        )
     given = dict(zip(names, call.args, strict=False))
     for name, value in call.kwargs.items():
         if name not in names:

@@ -14,6 +14,7 @@ from headway.documents import Check, check_entries, is_table, is_text, is_whole,
 from headway.errors import InputError
 from headway.grammar import value_text
 from headway.metrics.catalogue import BY_NAME
+from headway.plain import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,7 +149,7 @@ class Results:
         return self.table.height
 
     def __repr__(self) -> str:
-        return f"<Results of {self.table.height} cells in {self.folder}>"
+        return f"<Results of {counted(self.table.height, 'cell')} in {self.folder}>"
 
 
 def _plan_table(plan: Sequence[Cell]) -> pl.DataFrame:

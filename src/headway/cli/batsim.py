@@ -12,6 +12,7 @@ from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.writing import check_replaceable
 
 Socket = Annotated[
@@ -103,7 +104,8 @@ def batsim(
         summary_table(console, schedule, schedule.summary())
         wall, theirs = simulation.wall_seconds, simulation.scheduler_seconds
         console.print(
-            f"\n{simulation.messages} messages in {wall:.2f} s, of which {100 * theirs / wall:.0f} % were "
+            f"\n{counted(simulation.messages, 'message')} in {wall:.2f} s, "
+            f"of which {100 * theirs / wall:.0f} % were "
             f"spent in the scheduler and on the way to it\naudit: {verdict}",
             markup=False,
         )

@@ -62,9 +62,10 @@ def convert(
     with display.working(f"reading {source}"):
         workload = read_workload(source, rules, annotations)
 
+    from headway.workload.cancelled import as_written
     from headway.workload.transform import apply_each
 
-    workloads = apply_each(workload, *(apply or ()))
+    workloads = apply_each(as_written(workload), *(apply or ()))
     with display.working(f"writing {target}"):
         written = write_each(workloads, target, force) if many else write_one(workloads[0], target)
     if not display.quiet:

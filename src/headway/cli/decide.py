@@ -8,6 +8,7 @@ from headway.cli import options
 from headway.cli.display import output
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.policies.spec import parse_spec
 
 
@@ -32,4 +33,7 @@ def decide(
         while not decider.over:
             listening.send_string(decider.answer(parse(listening.recv(), "Batsim")).text())
     if not quiet:
-        output().print(f"{decider.finished} jobs ended, {decider.messages} messages answered", markup=False)
+        output().print(
+            f"{counted(decider.finished, 'job')} ended, {counted(decider.messages, 'message')} answered",
+            markup=False,
+        )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import command
-from headway.cli.when import OPEN, outlook_of
+from headway.cli.when import outlook_of, past_of, policy_of
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.writing import replacing
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def forecast(
     90 % intervals held, pinball loss and errors of the median, beside the policy's own plan, the recent
     median wait of like jobs, and QBETS' bounds.
     """
-    from headway.cli.inputs import check_choices, parse_rules
+    from headway.cli.inputs import check_choices
     from headway.schedule.folder import refuse_occupied
 
     if len(words) != 2 or words[0] != "check":
@@ -56,14 +57,10 @@ def forecast(
     if out is not None:
         refuse_occupied(out, force)
 
-    from headway.cli.runs import Inputs
     from headway.forecast.check import check
 
-    rules, sizes = parse_rules(rule), "--procs N or --site DIR"
-    if not simulated:
-        rules = OPEN | rules
-    inputs = Inputs.read(words[1], procs, None, None, rules, quiet=quiet or json, site=site, sizes=sizes)
-    spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
+    inputs = past_of(words[1], procs, site, rule, simulated, sizes="--procs N", quiet=quiet or json)
+    spec = policy or policy_of(inputs)
     outlook = outlook_of(inputs, spec, simulated)
     with inputs.display.working("forecasting") as progress:
         sample = check(outlook.record, spec, jobs, draws, seed, progress)
@@ -124,7 +121,7 @@ def write(folder: Path, document: dict[str, Any], sample: Any) -> None:
 
 def _show(console: Console, document: dict[str, Any]) -> None:
     told = "simulated under it" if document["truth"] == "simulated" else "as the log recorded them"
-    console.print(f"{document['policy']}; waits {told}; {document['draws']} draws\n", markup=False)
+    console.print(f"{document['policy']}; waits {told}; {counted(document['draws'], 'draw')}\n", markup=False)
     for key, title in (
         ("all", "All judged jobs"),
         ("unsure", "Jobs whose start at once was not certain"),

@@ -33,11 +33,12 @@ def inspect(
     estimates are, and the ledger: what was odd in the log and what was done about it.
     """
     from headway.cli.inputs import chosen_platform, parse_rules, read_workload
+    from headway.workload.cancelled import ended_only
 
     rules = parse_rules(rule)
     machine = chosen_platform(procs, None)
     with Display(quiet=json).working(f"reading {trace}"):
-        workload = read_workload(trace, rules, annotations)
+        workload = ended_only(read_workload(trace, rules, annotations))
 
     from headway.workload.statistics import describe
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.platform import Platform
 from headway.policies.spec import Spec
 
@@ -58,7 +59,9 @@ def machine_sizes(platform: Platform, sizes: Sequence[Size]) -> list[Platform]:
         wanted = [base, *wanted]
     for procs in wanted:
         if wanted.count(procs) > 1:
-            raise UsageError(f"--procs gives the machine of {procs} processors twice; each is compared once")
+            raise UsageError(
+                f"--procs gives the machine of {counted(procs, 'processor')} twice; each is compared once"
+            )
     return [Platform.procs(procs) for procs in wanted]
 
 
@@ -78,7 +81,7 @@ def machines(
     if not most or not others:
         return [platform] * len(specs)
     total, named = platform.total_procs, ", ".join(others)
-    begin = f"redirection adds {most} processors to its {total};"
+    begin = f"redirection adds {counted(most, 'processor')} to its {total};"
     if not equal:
         say(f"{begin} left at {total} by --unequal: {named}")
         return [platform] * len(specs)

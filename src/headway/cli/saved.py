@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headway.documents import read_json
 from headway.errors import InputError, UsageError
+from headway.plain import counted
 
 if TYPE_CHECKING:
     from headway.result import Result
@@ -49,7 +50,7 @@ def run_names(folders: list[Path], schedules: list[Result], given: list[str] | N
     if given:
         if len(given) != len(schedules):
             raise UsageError(
-                f"--name is given {len(given)} times for {len(schedules)} runs; give one for each"
+                f"--name is given {len(given)} times for {counted(len(schedules), 'run')}; give one for each"
             )
         if len(set(given)) < len(given):
             raise UsageError("--name is given twice with the same name; give each run its own")

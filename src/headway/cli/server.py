@@ -7,6 +7,7 @@ from typing import Annotated
 from headway.cli import options
 from headway.cli.frame import command
 from headway.cli.grids import Control, GridFile
+from headway.plain import counted
 
 
 @command("server", example="headway server grid.toml bordeaux --control")
@@ -27,6 +28,6 @@ def server(
     site = of.site(cluster)
     with alone(of.folder, site.name):
         tended = server_of(of, site, control)
-        size = f"{site.cluster.procs} processors"
+        size = counted(site.cluster.procs, "processor")
         log(f"{site.name}: {site.kind}, {size}, {site.policy.brief}, at {site.listen}")
         serve(of, tended, [site.listen], log)

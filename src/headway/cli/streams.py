@@ -11,6 +11,7 @@ from headway.cli.frame import Interrupted
 from headway.cli.inputs import chosen_platform, names_site
 from headway.cli.outages import WantedOutages
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.policies.spec import Spec
 
 
@@ -76,5 +77,5 @@ def simulate_as_it_goes(
         if out is not None:
             console.print(f"\nwritten to {out}", markup=False)
     if result.interrupted:
-        kept = "" if out is None else f" are in {out}"
-        raise Interrupted(f"the {result.jobs:,} jobs that had ended{kept or ' were summed up'}")
+        kept = "" if out is None else f" kept in {out}"
+        raise Interrupted(f"{counted(result.jobs, 'job')} that had ended{kept or ' summed up'}")

@@ -69,7 +69,9 @@ def not_modelled_table(console: Console, source: Source, policy: str = "") -> No
 
 def summary_table(console: Console, schedule: Schedule | Streamed, summary: Mapping[str, Any]) -> None:
     """Every number of a summary with its unit."""
-    console.print(f"{schedule.policy} on {schedule.capacity:,} processors", style="bold", markup=False)
+    console.print(
+        f"{schedule.policy} on {counted(schedule.capacity, 'processor')}", style="bold", markup=False
+    )
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)

@@ -67,7 +67,7 @@ def weeks(
         sizes *= len(traces)
     if len(sizes) != len(traces):
         raise UsageError(
-            f"--procs is given {len(sizes)} times for {len(traces)} logs; once, or once for each"
+            f"--procs is given {len(sizes)} times for {counted(len(traces), 'log')}; once, or once for each"
         )
     for name, value, known in (
         ("--utilization", utilization, ("recorded", "submitted")),

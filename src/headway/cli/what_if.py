@@ -11,6 +11,7 @@ from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.plain import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -112,7 +113,7 @@ def _answers(inputs: Inputs, base: Case, cases: dict[str, Case], seeds: int) -> 
 
     runs = [with_seeds(case, seeds) for case in (base, *cases.values())]
     count = sum(map(len, runs))
-    with inputs.display.working(f"{count} runs") as progress:
+    with inputs.display.working(counted(count, "run")) as progress:
         every = iter(simulate_all([one for run in runs for one in run], progress, inputs.display.say))
     before, *others = ([next(every) for _ in run] for run in runs)
     for schedule in (one for run in (before, *others) for one in run):

@@ -11,9 +11,11 @@ from headway.cli.display import output, print_json
 from headway.cli.frame import command
 from headway.cli.grids import microseconds_of
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
+    from headway.cli.runs import Inputs
     from headway.forecast import Outlook, Record
     from headway.forecast.answer import Answer, Question, Told
     from headway.platform import Platform
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
 SHOWN = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95)
 """Chances that are printed; the JSON document has all."""
-OPEN = {"unfinished": "open"}
-"""Who still ran or waited when the log was taken does so in the forecast."""
 
 
 @command("when", example="headway when log.swf.gz --procs 512 --walltime 6h")
@@ -96,7 +96,7 @@ def when(
     runs and waits, how long jobs ran that have ended, who came at such hours. The policy in force goes on
     from there. What past forecasts got wrong is put right.
     """
-    from headway.cli.inputs import check_choices, parse_rules
+    from headway.cli.inputs import check_choices
 
     check_choices(machine, None, json, quiet, site)
     if (job is None) == (procs is None) or (job is None) == (not walltime):
@@ -106,13 +106,8 @@ def when(
         raise UsageError("--walltime must be above 0")
     chances = microseconds_of(within, "--within")
 
-    from headway.cli.runs import Inputs
-
-    rules, sizes = parse_rules(rule), "--machine N or --site DIR"
-    if not simulated:
-        rules = OPEN | rules
-    inputs = Inputs.read(trace, machine, None, None, rules, quiet=quiet or json, site=site, sizes=sizes)
-    spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
+    inputs = past_of(trace, machine, site, rule, simulated, sizes="--machine N", quiet=quiet or json)
+    spec = policy or policy_of(inputs)
     if live is None:
         outlook = outlook_of(inputs, spec, simulated)
     else:
@@ -145,7 +140,31 @@ def when(
         _show(outlook.record, found, chances, str(outlook.forward.policy.spec.brief))
 
 
-def outlook_of(inputs: Any, policy: str, simulated: bool) -> Outlook:
+def past_of(
+    trace: str,
+    procs: int | None,
+    site: Path | None,
+    rule: list[str] | None,
+    simulated: bool,
+    *,
+    sizes: str,
+    quiet: bool,
+) -> Inputs:
+    """The log that forecasts are made from: who still ran or waited when it was taken does so in them."""
+    from headway.cli.inputs import parse_rules
+    from headway.cli.runs import Inputs
+
+    rules = parse_rules(rule) if simulated else {"unfinished": "open"} | parse_rules(rule)
+    sizes = f"{sizes} or --site DIR"
+    return Inputs.read(trace, procs, None, None, rules, quiet=quiet, site=site, sizes=sizes)
+
+
+def policy_of(inputs: Inputs) -> str:
+    """The policy that is taken to be in force where none is named."""
+    return "easy" if inputs.platform.site is None else "slurm(seed=1)"
+
+
+def outlook_of(inputs: Inputs, policy: str, simulated: bool) -> Outlook:
     """What happened, as the log recorded it or as the policy would have had it, and the policy."""
     from headway.forecast import Outlook, Record
 
@@ -331,8 +350,8 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         return "at once" if us <= 0 else duration(us - us % 1_000_000)
 
     console.print(
-        f"{main.question.procs:,} processors for {duration(main.question.walltime)} under {policy}, "
-        f"asked at {clock(of.now)}: {of.running:,} jobs run, {of.waiting:,} wait\n",
+        f"{counted(main.question.procs, 'processor')} for {duration(main.question.walltime)} under {policy}, "
+        f"asked at {clock(of.now)}: {counted(of.running, 'job')} running, {of.waiting:,} waiting\n",
         markup=False,
     )
     table = Table(box=None, pad_edge=False)
@@ -349,8 +368,12 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         style="bold",
         markup=False,
     )
-    said = f"corrected by {found.taught} past forecasts" if found.taught else "as simulated, not corrected"
-    console.print(f"{len(of.starts)} draws, {said}", style="dim", markup=False)
+    said = (
+        f"corrected by {counted(found.taught, 'past forecast')}"
+        if found.taught
+        else "as simulated, not corrected"
+    )
+    console.print(f"{counted(len(of.starts), 'draw')}, {said}", style="dim", markup=False)
     if found.others:
         console.print("\nWhat would help", style="bold")
         _others(console, found, within, wait)

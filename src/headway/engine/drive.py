@@ -32,6 +32,7 @@ from headway.engine.tables import (
     new_world,
 )
 from headway.errors import PolicyError
+from headway.plain import counted
 from headway.units import NEVER, seconds_text
 
 if TYPE_CHECKING:
@@ -328,7 +329,7 @@ def check_finished(state: State, ids: Table | None = None) -> None:
             f" running and nothing more would arrive after {at} s, the first forgotten one,"
             f" {job_name(int(waiting[0]), ids)}, was submitted at"
             f" {seconds_text(int(state.jobs[Job.SUBMIT, waiting[0]]))} s and wants"
-            f" {state.jobs[Job.PROCS, waiting[0]]} processors",
+            f" {counted(state.jobs[Job.PROCS, waiting[0]], 'processor')}",
             law="complete",
         )
 
@@ -359,11 +360,14 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
     known = 0 <= job < state.jobs.shape[1]
     name = job_name(job, ids)
     if not known:
-        return f"{at} the policy named {name}, which does not exist: there are {state.jobs.shape[1]} jobs"
+        return (
+            f"{at} the policy named {name}, which does not exist among {counted(state.jobs.shape[1], 'job')}"
+        )
     procs = int(state.jobs[Job.PROCS, job])
     if fault == Fault.TOO_WIDE:
         free = ", ".join(str(int(n)) for n, size in state.pools[[Pool.FREE, Pool.SIZE]].T if size > 0)
-        return f"{at} the policy started {name}, which wants {procs} processors, but only {free} are free"
+        wants = counted(procs, "processor")
+        return f"{at} the policy started {name}, which wants {wants}, but only {free} are free"
     if fault == Fault.NODE_FULL:
         return f"{at} the policy started {name} on a node that has not as much free as it was to take"
     phase = int(state.jobs[Job.PHASE, job])

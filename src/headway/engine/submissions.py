@@ -36,9 +36,7 @@ class Owner(Protocol):
 class Submissions:
     """When each job is submitted, as far as that is known."""
 
-    def __init__(
-        self, follows: Table, think: Table, place: Table, not_of_jobs: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, follows: Table, think: Table, place: Table, not_of_jobs: tuple[int, ...] = ()) -> None:
         """``follows`` has the job (in the log's order of submission) whose end each waits for, -1 for none.
 
         ``place`` is where each stands in the log. ``not_of_jobs`` are rows of the table of jobs whose columns

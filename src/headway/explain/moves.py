@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from headway.explain.place import Case
-from headway.explain.words import at, duration, processors
+from headway.explain.words import at, duration, processors, times
+from headway.plain import counted
 from headway.schedule.codes import WHY
 from headway.schedule.moves import Moves
 
@@ -63,13 +64,12 @@ def _moves(case: Case, moves: Moves) -> list[str]:
     own = moves.of(case.row).tolist()
     if not own:
         return []
-    often = "once" if len(own) == 1 else f"{len(own)} times"
     origin = _name(case, moves.source[own[0]])
-    said = [f"It was submitted to {origin} first, and moved {often} while it waited."]
+    said = [f"It was submitted to {origin} first, and moved {times(len(own))} while it waited."]
     told = own if len(own) <= TOLD else [*own[: TOLD - 1], own[-1]]
     for number, move in enumerate(told):
         if number and move != own[number]:
-            said.append(f"({len(own) - TOLD} moves are left out here.)")
+            said.append(f"({counted(len(own) - TOLD, 'move')} left out here.)")
         said.append(_move(case, moves, move))
     last, end = own[-1], int(case.schedule.end[case.row])
     told_last = _against(end, int(moves.after[last]))
@@ -105,9 +105,8 @@ def _balance(end: int, first: int) -> str:
 
 def _put_back(case: Case) -> list[str]:
     noted = case.schedule.notes.get("put_back")
-    times = 0 if noted is None else int(np.asarray(noted)[case.row])
-    if times == 0:
+    often = 0 if noted is None else int(np.asarray(noted)[case.row])
+    if often == 0:
         return []
-    often = "once" if times == 1 else f"{times} times"
-    words = f"It was cancelled and submitted again with a later completion {often}"
-    return [f"{words}: it was starving." if times >= STARVED else f"{words}."]
+    words = f"It was cancelled and submitted again with a later completion {times(often)}"
+    return [f"{words}: it was starving." if often >= STARVED else f"{words}."]

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.explain.place import Case
-from headway.explain.words import at, duration
+from headway.explain.words import at, duration, times
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.units import seconds_text
@@ -54,15 +54,14 @@ def provisional(case: Case) -> list[str]:
     return said
 
 
-def _displaced(known: Sequence[Displacement], times: int) -> str:
+def _displaced(known: Sequence[Displacement], often: int) -> str:
     """Every displacement: the job that came, when, and the reservation that was left."""
-    if not times:
+    if not often:
         return "No job displaced it."
-    often = "once" if times == 1 else f"{times} times"
-    which = "" if len(known) == times else f" (the last {len(known)} are known)"
+    which = "" if len(known) == often else f" (the last {len(known)} are known)"
     each = [f"job {one.by} at {seconds_text(one.at)} s to {seconds_text(one.start)} s" for one in known]
-    later = "to a later start" if times == 1 else "each time to a later start"
-    return f"Jobs without a deadline displaced it {often}{which}, {later}: {', '.join(each)}."
+    later = "to a later start" if often == 1 else "each time to a later start"
+    return f"Jobs without a deadline displaced it {times(often)}{which}, {later}: {', '.join(each)}."
 
 
 def _looks_at_deadlines(case: Case) -> tuple[bool, bool]:

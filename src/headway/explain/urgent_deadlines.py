@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.errors import HeadwayError
 from headway.explain.place import Case
 from headway.explain.provisional import with_notes
-from headway.explain.words import at
+from headway.explain.words import at, times
 from headway.policies.spec import parse_spec
 from headway.policies.urgent.policy import Ujfb
 
@@ -28,8 +28,7 @@ def over_deadlines(case: Case) -> list[str]:
     definitive = int(schedule.notes["definitive_at"][row])
     said = [f"It was accepted with a provisional reservation {at(note['first_given'], case)}."]
     if note["displaced_times"]:
-        often = "once" if note["displaced_times"] == 1 else f"{note['displaced_times']} times"
-        said.append(f"Other jobs displaced it {often} to a later start.")
+        said.append(f"Other jobs displaced it {times(note['displaced_times'])} to a later start.")
     if definitive >= 0:
         said.append(f"Its reservation became definitive {at(definitive, case)}.")
     if note["broken_by"] >= 0:

@@ -76,3 +76,12 @@ def jobs(ids: Sequence[int], shown: int = SHOWN) -> str:
 
 def count_jobs(count: int) -> str:
     return f"{count} job{'s' * (count != 1)}"
+
+
+def times(count: int) -> str:
+    """How often something happened.
+
+    >>> times(1), times(3)
+    ('once', '3 times')
+    """
+    return "once" if count == 1 else f"{count} times"

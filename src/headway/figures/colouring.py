@@ -23,6 +23,7 @@ from headway.figures.style import (
     literal,
 )
 from headway.metrics.classes import size_class, size_classes
+from headway.plain import counted
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
 from headway.workload.divisions import column_of, divisions
@@ -126,5 +127,5 @@ def _by_owner(
     others = len(owners) - len(names)
     colours = [SKY, ORANGE, GREEN, BLUE, VERMILLION, PURPLE][: len(names)]
     if others:
-        names, colours = [*names, f"{others} others"], [*colours, GREY]
+        names, colours = [*names, counted(others, "other")], [*colours, GREY]
     return Colouring(code[place], names, colours, title)

@@ -17,6 +17,7 @@ from headway.figures.painting import strips
 from headway.figures.raster import raster
 from headway.figures.style import BLACK, GREY, PALE, house_style, literal, sheet
 from headway.metrics.comparison import brief
+from headway.plain import counted
 from headway.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _frame(axes: Axes, shown: Bands) -> None:
         axes.tick_params(axis="y", length=0)
         axes.set_ylabel("")
     else:
-        axes.set_ylabel(f"processors of {len(shown.names)} nodes")
+        axes.set_ylabel(f"processors of {counted(len(shown.names), 'node')}")
 
 
 def _rectangles(axes: Axes, schedule: Schedule, shown: Bands, classes: Colouring, axis: Clock) -> None:

@@ -22,6 +22,7 @@ from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS
 from headway.forecast.record import Column, Record
 from headway.forecast.run_times import RunTimes
+from headway.plain import counted
 from headway.policies.spec import Spec
 from headway.units import DAY, NEVER, SECOND
 
@@ -119,8 +120,8 @@ class Outlook:
             labels, code = record.workload.labels.get("partition", []), codes.get("partition", -1)
             where = f"partition {labels[code]}" if 0 <= code < len(labels) else "a partition"
             raise NeverStarts(
-                f"no such job can ever start: {procs} processors for {walltime // SECOND} s is more than "
-                f"{self.record.platform.total_procs} processors or {where} allow"
+                f"no such job can ever start: {counted(procs, 'processor')} for {walltime // SECOND} s is "
+                f"more than {counted(self.record.platform.total_procs, 'processor')} or {where} allow"
             )
         other.run_times.take_over(self.run_times)
         return other, row

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.units import SECOND
 from headway.workload import Workload
 from headway.workload.transform.windows import before_line
@@ -36,7 +37,7 @@ class Episodes:
             raise UsageError(f"train must be above 0 and below 1, not {self.train}")
         if self.jobs < 1 or self.last - self.first < self.jobs:
             raise UsageError(
-                f"an episode has {self.jobs} jobs and the {self.part} part of the log has "
+                f"an episode has {counted(self.jobs, 'job')} and the {self.part} part of the log has "
                 f"{max(self.last - self.first, 0)}; give fewer jobs, or a longer log"
             )
 

@@ -21,6 +21,7 @@ from headway.live.safety import Guard
 from headway.live.script import remove_fence
 from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused, Remote
+from headway.plain import counted
 from headway.policies.grid.middleware import Agent, Move
 from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.grid.setup import microseconds_of
@@ -58,6 +59,7 @@ class LiveAgent:
                     site.listen, token=secret, ca=grid.tls_ca, timeout=grid.timeout, rest=RESTS * grid.timeout
                 ),
                 self.journal,
+                acts=control and not dry_run,
             )
             for site in grid.sites
         ]
@@ -228,7 +230,7 @@ class LiveAgent:
         least = min((n for n, _ in task.forms), default=1 if task.is_moldable else task.procs)
         if task.cluster and task.cluster not in [site.name for site in self.grid.sites]:
             return f"there is no cluster {task.cluster}; the processors of those there are: {sizes}"
-        return f"no cluster can run it: it needs {least} processors, and there are {sizes}"
+        return f"no cluster can run it: it needs {counted(least, 'processor')}, and there are {sizes}"
 
     def on_estimate(self, task: dict[str, Any]) -> dict[str, Any]:
         """Where a task would go; nothing is submitted."""

@@ -40,9 +40,7 @@ def start_servers(grid: Grid, control: bool) -> list[subprocess.Popen[bytes]]:
     ]
 
 
-def tell_of_ends(
-    servers: Sequence[subprocess.Popen[bytes]], grid: Grid, say: Callable[[str], None]
-) -> None:
+def tell_of_ends(servers: Sequence[subprocess.Popen[bytes]], grid: Grid, say: Callable[[str], None]) -> None:
     """Say it when a server that was started has ended by itself, with the last line of its log."""
 
     def tell(server: subprocess.Popen[bytes], name: str) -> None:

@@ -20,6 +20,7 @@ from headway.live.script import FENCED, job_script, read_fence, remove_fence
 from headway.live.server import ClusterServer, check_acts, parsed
 from headway.live.task import Task
 from headway.live.wire import Refused
+from headway.plain import counted
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.units import NEVER, SECOND
 
@@ -386,7 +387,7 @@ class LocalServer(ClusterServer):
         asked = parsed(task)
         completion, procs = self._tuned(asked)
         if completion == NO_ANSWER:
-            raise Refused(f"{self.site.name} cannot run a task of {asked.procs} processors")
+            raise Refused(f"{self.site.name} cannot run a task of {counted(asked.procs, 'processor')}")
         now = self.now
         entry = self.queue.add(name, fence, asked.text(), procs, now)
         if self.asked is not None:

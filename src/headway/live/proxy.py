@@ -32,8 +32,8 @@ NUMBERS = ("started", "ended", "start", "completion", "walltime", "latest_end", 
 class Proxy:
     """The server of one cluster."""
 
-    def __init__(self, name: str, remote: Remote, journal: Journal) -> None:
-        self.name, self.remote, self.journal = name, remote, journal
+    def __init__(self, name: str, remote: Remote, journal: Journal, acts: bool = True) -> None:
+        self.name, self.remote, self.journal, self.acts = name, remote, journal, acts
         self.now = 0
         """The instant of the event for which it is asked (µs)."""
         self.silent = ""
@@ -73,7 +73,10 @@ class Proxy:
         return ""
 
     def estimate(self, row: TaskRow) -> tuple[int, int]:
-        """Completion and processors; a server that gives no answer takes nothing and gives nothing away."""
+        """Completion and processors; a server that gives no answer takes nothing and gives nothing away.
+
+        So does one that only watches, where the agent acts.
+        """
         attempt = self.here.get(row.number)
         unknown = (STARTED, 0) if attempt else (NO_ANSWER, 0)
         if self.silent:
@@ -83,6 +86,9 @@ class Proxy:
             answer = self.ask("estimate", name=name, task=row.task.as_json())
         except (NoAnswer, Refused) as error:
             self.silent = f"cluster {self.name}: {error}" if isinstance(error, Refused) else str(error)
+            return unknown
+        if answer.pop("only_watches", False) and self.acts:
+            self.silent = f"cluster {self.name}: its server only watches; start it with --control"
             return unknown
         self.answers[row.number] = answer
         self.estimated[row.number] = answer["completion"]

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from headway.errors import HeadwayError, UsageError
 from headway.live.grid_file import Grid, Site
 from headway.live.server import ClusterServer
-from headway.live.wire import Pages, close, is_safe, listen
+from headway.live.wire import Pages, check_safe, close, listen
 
 RETRY = 1.0
 """Seconds before something is tried again that went wrong."""
@@ -56,8 +56,7 @@ def alone(folder: Path, name: str) -> Iterator[None]:
     import fcntl
 
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not is_safe(folder):
-        raise UsageError(f"others can write to {folder}, where tasks' scripts are; chmod 700 {folder}")
+    check_safe(folder)
     with (folder / f"{name}.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -15,6 +15,7 @@ from headway.live.grid_file import Grid, Site
 from headway.live.server import REQUESTS, ClusterServer, parsed
 from headway.live.task import Task
 from headway.live.wire import Refused
+from headway.plain import counted
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 
 TRIAL = -1
@@ -126,7 +127,7 @@ class SimulatedServer(ClusterServer):
         asked = parsed(task)
         completion, procs = self._tuned(asked)
         if completion == NO_ANSWER:
-            raise Refused(f"{self.site.name} cannot run a task of {asked.procs} processors")
+            raise Refused(f"{self.site.name} cannot run a task of {counted(asked.procs, 'processor')}")
         job = Simulated(self.given, asked, procs)
         self.given += 1
         self.names[job.number] = name

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from headway.errors import HeadwayError
 from headway.live.journal import OVER
 from headway.live.wire import NoAnswer, Remote
+from headway.plain import counted
 
 EVERY = 0.2
 """Seconds between two questions at first."""
@@ -45,7 +46,7 @@ def until_over(
             counts = agent.ask("queue", count=1)["counts"]
             left = sum(number for state, number in counts.items() if state not in OVER)
             progress(sum(counts.values()) - left, sum(counts.values()))
-            return not left, [], f"{left} tasks have not ended"
+            return not left, [], f"{counted(left, 'task')} {'has' if left == 1 else 'have'} not ended"
         found = [agent.ask("status", task=task) for task in tasks]
         open_ones = [each for each in found if each["state"] not in OVER]
         progress(len(found) - len(open_ones), len(found))

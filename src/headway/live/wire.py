@@ -111,12 +111,30 @@ def _no_address(address: str) -> UsageError:
     )
 
 
-def is_safe(path: Path) -> bool:
-    """Whether nobody else but root can put something in the place of what a folder of this path holds."""
+def check_safe(folder: Path) -> None:
+    """Refuse a folder where others than root can put something in the place of it, or of what it holds.
+
+    The folders above it count as well, those of its name and those where it really is. A sticky one, such as
+    /tmp, lets nobody rename what is another's; below one that is closed to all others nobody can do anything.
+    """
     if os.name != "posix":
-        return True
-    found = path.stat()
-    return found.st_uid in (os.getuid(), 0) and not writable_by_others(found)
+        return
+    user = os.getuid()
+    for path in dict.fromkeys((folder.absolute(), folder.resolve())):
+        for part in (*reversed(path.parents), path):
+            found = part.stat()
+            if found.st_uid not in (user, 0):
+                raise UsageError(
+                    f"{part} belongs to somebody else, who can replace what is in it; {_ELSEWHERE}"
+                )
+            if writable_by_others(found):
+                remedy = "chmod 700" if part == path else "chmod go-w"
+                raise UsageError(f"others can write to {part}; {remedy} {part}, or {_ELSEWHERE}")
+            if found.st_uid == user and not found.st_mode & 0o077:
+                break
+
+
+_ELSEWHERE = "give the grid another folder"
 
 
 def read_token(file: Path) -> str:
@@ -266,10 +284,10 @@ class _UnixListener(_Listener):
     def server_bind(self) -> None:
         path = Path(str(self.server_address))
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not is_safe(path.parent):
-            raise UsageError(
-                f"cannot listen on {path}: others can write to its folder; chmod 700 {path.parent}"
-            )
+        try:
+            check_safe(path.parent)
+        except UsageError as error:
+            raise UsageError(f"cannot listen on {path}: {error}") from None
         _make_way(path)
         before = os.umask(0o177)
         try:
@@ -468,7 +486,16 @@ class Remote:
             return Untrusted(f"{self.address} shows a certificate that is not trusted: {why}; {remedy}")
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         kind = TooSlow if isinstance(error, TimeoutError) else NoAnswer
-        return kind(f"{self.address} does not answer ({why})")
+        return kind(f"{self.address} does not answer ({why}){self._other_scheme(error)}")
+
+    def _other_scheme(self, error: Exception) -> str:
+        """A hint where a port breaks off as one does that speaks TLS with who does not, or the reverse."""
+        if self.address.startswith("https:") and isinstance(error, ssl.SSLError):
+            return "; is its port without TLS, at http://?"
+        broken = (ConnectionResetError, BrokenPipeError, http.client.BadStatusLine)
+        if self.address.startswith("http:") and isinstance(error, broken):
+            return "; its port may want TLS: then give https:// and tls_ca"
+        return ""
 
     def close(self) -> None:
         if self._connection is not None:

@@ -16,6 +16,7 @@ from headway.metrics.catalogue import BY_NAME, unit_of
 from headway.metrics.differences import Difference, difference
 from headway.metrics.same_log import refuse_different_logs
 from headway.metrics.summary import summarise
+from headway.plain import counted
 from headway.schedule import Schedule
 from headway.schedule.files import write_json
 
@@ -138,7 +139,9 @@ def compare(
     if not schedules:
         raise UsageError("there is nothing to compare; give at least one schedule")
     if names is not None and len(names) != len(schedules):
-        raise UsageError(f"{len(names)} names are given for {len(schedules)} schedules; give one for each")
+        raise UsageError(
+            f"{counted(len(names), 'name')} for {counted(len(schedules), 'schedule')}; give one for each"
+        )
     refuse_different_logs(schedules, "compare runs of one log only")
     summaries = tuple(summarise(schedule, tau=tau, trim=trim) for schedule in schedules)
     return Comparison(tuple(names) if names else default_names(schedules), tuple(schedules), summaries)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import InputError, UsageError
+from headway.plain import counted
 from headway.platform.cluster import MOST_PROCS, Cluster, NodeGroup, check_whole
 
 if TYPE_CHECKING:
@@ -102,8 +103,9 @@ class Platform:
         return described
 
     def __str__(self) -> str:
+        procs = counted(self.total_procs, "processor")
         if len(self.clusters) > 1:
             parts = ", ".join(f"{cluster.name} {cluster.procs}" for cluster in self.clusters)
-            return f"{self.total_procs} processors in {len(self.clusters)} clusters ({parts})"
+            return f"{procs} in {counted(len(self.clusters), 'cluster')} ({parts})"
         nodes = sum(group.count for group in self.clusters[0].nodes)
-        return f"{self.total_procs} processors" + (f" on {nodes} nodes" if nodes else "")
+        return procs + (f" on {counted(nodes, 'node')}" if nodes else "")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.platform.outage import Outage, Range
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Outages:
         for outage in self.outages:
             highest = max((high for _, high in outage.processors), default=outage.procs)
             if highest > procs:
-                what = f"processor {highest - 1}" if outage.processors else f"{outage.procs} processors"
+                what = f"processor {highest - 1}" if outage.processors else counted(outage.procs, "processor")
                 raise UsageError(
                     f"an outage of kind {outage.kind} has {what}, and the machine has {procs}: "
                     "give fewer, or the machine that the events are of"

@@ -71,7 +71,7 @@ def _machine(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> li
     peak = int(busy.max())
     if peak > schedule.capacity:
         found.append(
-            f"the log has up to {peak:,} processors in use at once, "
+            f"the log has up to {counted(peak, 'processor')} in use at once, "
             f"the simulated machine {schedule.capacity:,}"
         )
     elif peak < 0.9 * schedule.capacity:

@@ -11,6 +11,7 @@ from headway.campaign.intervals import MINIMUM
 from headway.errors import UsageError
 from headway.figures.style import SERIES
 from headway.metrics.catalogue import BY_NAME
+from headway.plain import counted
 from headway.report.assembly import asset, page, section
 from headway.report.provenance import facts_table, record_details
 from headway.report.table import Cell, Column, table
@@ -99,13 +100,9 @@ def _same_machine(results: Results, name: str) -> bool:
 
 def _lead(results: Results, labels: Sequence[str]) -> str:
     workloads, blocks = results.table["workload"].n_unique(), results.table["block"].n_unique()
-    told = f"{number(results.frame.height)} simulations: {_several(len(labels), 'policy', 'policies')}, "
-    told += f"{_several(workloads, 'workload', 'workloads')}, {_several(blocks, 'block', 'blocks')}"
+    told = f"{counted(results.frame.height, 'simulation')}: {counted(len(labels), 'policy')}, "
+    told += f"{counted(workloads, 'workload')}, {counted(blocks, 'block')}"
     return told + (f"; {number(results.failed.height)} failed" if results.failed.height else "")
-
-
-def _several(count: int, one: str, more: str) -> str:
-    return f"{number(count)} {one if count == 1 else more}"
 
 
 def _rows(results: Results, label: str) -> pl.DataFrame:
@@ -150,7 +147,7 @@ def _sentence(label: str, words: str, line: dict[str, Any]) -> str:
     within = ""
     if line["change_low"] is not None:
         within = f" ({change(line['change_low'])} to {change(line['change_high'])})"
-    blocks = _several(line["blocks"], "block", "blocks")
+    blocks = counted(line["blocks"], "block")
     told = escape(str(line["verdict"]))
     return (
         f"{strong(label)} against its baseline: the {words} changes by {moved}{within} over {blocks}: {told}."

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from headway.metrics import Comparison
+from headway.plain import counted
 from headway.report.assembly import section
 from headway.report.table import Cell, Column, table
 from headway.report.words import number
@@ -18,7 +19,7 @@ from headway.workload import Ledger
 def ledger_section(ledger: Ledger) -> str:
     """What was odd in the log and what was done about it."""
     sums = (
-        f"{number(ledger.total)} jobs in the log = {number(ledger.kept)} scheduled"
+        f"{counted(ledger.total, 'job')} in the log = {number(ledger.kept)} scheduled"
         f" + {number(ledger.dropped)} dropped."
     )
     if not len(ledger):

@@ -10,6 +10,7 @@ from headway.figures.clock import unix_start
 from headway.figures.style import GREY, SERIES
 from headway.metrics import Comparison, compare
 from headway.metrics.catalogue import BY_NAME
+from headway.plain import counted
 from headway.report.assembly import asset, page, section, tabs
 from headway.report.jobs import job_table, schedule_data
 from headway.report.provenance import facts_table, ledger_section, provenance_section
@@ -100,7 +101,7 @@ def _title(comparison: Comparison, title: str) -> str:
     names = escape(title) or "<small>against</small>".join(escape(name) for name in comparison.names)
     first, summary = comparison.schedules[0], comparison.summaries[0]
     lead = (
-        f"{log_name(first)}: {number(len(first))} jobs on {number(first.capacity)} processors, "
+        f"{log_name(first)}: {counted(len(first), 'job')} on {counted(first.capacity, 'processor')}, "
         f"{span(summary['makespan'])}"
     )
     return f'<h1>{names}</h1><p class="lead">{escape(lead)}</p>'

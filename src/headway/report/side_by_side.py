@@ -12,6 +12,7 @@ from headway.figures import distribution
 from headway.figures.style import SERIES
 from headway.metrics import summarise
 from headway.metrics.catalogue import BY_NAME, unit_of
+from headway.plain import counted
 from headway.report.assembly import page, section, tabs
 from headway.report.provenance import facts_table, ledger_section
 from headway.report.table import Cell, Column, table
@@ -52,7 +53,7 @@ def side_by_side_page(
 def _told(schedules: Sequence[Schedule], names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> str:
     paragraphs = []
     for schedule, name, summary in zip(schedules, names, summaries, strict=True):
-        lead = f"{strong(name)} ({escape(log_name(schedule))}, {number(schedule.capacity)} processors): "
+        lead = f"{strong(name)} ({escape(log_name(schedule))}, {counted(schedule.capacity, 'processor')}): "
         paragraphs.append(f"<p>{lead}{of_one(schedule, summary)[0]}</p>")
     return "".join(paragraphs)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from headway.plain import counted
 from headway.schedule.moves import Moves
 from headway.schedule.pieces import Pieces
 from headway.schedule.shares import Shares
@@ -86,7 +87,8 @@ class Schedule:
         return len(self.workload)
 
     def __repr__(self) -> str:
-        return f"<Schedule of {len(self)} jobs on {self.capacity} processors by {self.policy}>"
+        jobs, procs = counted(len(self), "job"), counted(self.capacity, "processor")
+        return f"<Schedule of {jobs} on {procs} by {self.policy}>"
 
     # ---- what follows from the columns, in µs -------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from headway.plain import counted
 from headway.site.entries import Entry
 from headway.site.model import Limits, Partition
 
@@ -46,7 +47,8 @@ def _partition(site: Site, partition: Partition, line: Entry) -> None:
     count = len(partition.nodes)
     most = partition.max_nodes
     if partition.min_nodes > count and count:
-        message = f"partition {partition.name} asks for {partition.min_nodes} nodes at least and has {count}"
+        least = counted(partition.min_nodes, "node")
+        message = f"partition {partition.name} asks for {least} at least and has {count}"
         raise line.error(f"{message}: no job can meet that", "MinNodes")
     if most is not None and partition.min_nodes > most:
         message = (

@@ -16,6 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from headway.errors import InputError
+from headway.plain import counted
 from headway.platform import Outage, Outages, Platform
 from headway.platform.outages_file import bytes_of
 from headway.site.happenings import read_events, read_reservations
@@ -111,7 +112,8 @@ def node_places(names: set[str], path: Path, platform: Platform) -> dict[str, tu
             )
         if len(names) > groups[0].count:
             raise InputError(
-                f"names {len(names)} nodes, and the platform has {groups[0].count}; give the right platform",
+                f"names {counted(len(names), 'node')}, and the platform has {groups[0].count}; "
+                "give the right platform",
                 file=path,
             )
         nodes = [(name, groups[0].cores) for name in sorted(names, key=_natural)]

@@ -175,9 +175,7 @@ class Summing:
         }
         summary = {metric.name: values[metric.name] for metric in METRICS}
         users = self._by["user"].table()
-        summary["sketched"] = {
-            name: {"by": SKETCH, "relative_error": RELATIVE_ERROR} for name in SKETCHED
-        }
+        summary["sketched"] = {name: {"by": SKETCH, "relative_error": RELATIVE_ERROR} for name in SKETCHED}
         summary |= {"fairness": fairness(users), "by_size": self._by["size"].table()}
         summary |= {"by_user": users, "by_queue": self._by["queue"].table()}
         if self.partitions > 1:

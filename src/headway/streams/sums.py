@@ -98,5 +98,3 @@ class Histogram:
             return 0.0
         power, within = divmod(place - 1, BINS)
         return math.ldexp((BINS + within + 0.5) / (2 * BINS), power + LEAST)
-
-

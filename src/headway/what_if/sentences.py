@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headway.campaign.intervals import Paired
+from headway.plain import counted
 from headway.what_if.answer import Answer, Class
 
 FEWEST = 5
@@ -24,7 +25,7 @@ def findings(found: Answer) -> list[str]:
     said += [*_users(found.users), *_unsure(found.classes), *_ended(found), *_counted(found), *_small(found)]
     if len(found.variant) != len(found.base):
         said.append(
-            f"{len(found.base):,} jobs run in the base and {len(found.variant):,} in the variant; the "
+            f"The base runs {counted(len(found.base), 'job')} and the variant {len(found.variant):,}; the "
             f"{found.overall.pairs:,} that both have are compared."
         )
     return said
@@ -73,7 +74,7 @@ def _who(classes: Sequence[Class], *, gain: bool) -> str:
             if one.sure is not False and sign * one.difference >= 1
         ]
         for one in sorted(chosen, key=lambda one: -sign * one.difference)[:NAMED]:
-            listed.append(f"{one.kind} {one.name} ({one.jobs:,} jobs) {_much(one)} {word}")
+            listed.append(f"{one.kind} {one.name} ({counted(one.jobs, 'job')}) {_much(one)} {word}")
     title = "Who gains" if gain else "Who loses"
     nobody = "nobody by a second or more" + ("" if any(one.sure is None for one in classes) else ", for sure")
     return f"{title}: {'; '.join(listed) or nobody}."
@@ -90,17 +91,17 @@ def _much(one: Class) -> str:
 
 def _users(users: Sequence[Class]) -> list[str]:
     """How many users gain and lose, and the one who does most."""
-    counted = [one for one in users if one.jobs >= FEWEST]
-    if len(counted) < 2:
+    known = [one for one in users if one.jobs >= FEWEST]
+    if len(known) < 2:
         return []
-    gain = [one for one in counted if one.sure is not False and one.difference <= -1]
-    lose = [one for one in counted if one.sure is not False and one.difference >= 1]
+    gain = [one for one in known if one.sure is not False and one.difference <= -1]
+    lose = [one for one in known if one.sure is not False and one.difference >= 1]
     wait = "waits" if len(gain) == 1 else "wait"
-    text = f"Of {len(counted):,} users {len(gain):,} {wait} less and {len(lose):,} more"
+    text = f"Of {len(known):,} users {len(gain):,} {wait} less and {len(lose):,} more"
     most = [(one, "less") for one in sorted(gain, key=lambda one: one.difference)[:1]]
     most += [(one, "more") for one in sorted(lose, key=lambda one: -one.difference)[:1]]
     for one, word in most:
-        text += f"; {one.name} ({one.jobs:,} jobs) {_much(one)} {word}"
+        text += f"; {one.name} ({counted(one.jobs, 'job')}) {_much(one)} {word}"
     return [f"{text}."]
 
 
@@ -116,8 +117,8 @@ def _ended(found: Answer) -> list[str]:
     if not found.ended_early:
         return []
     return [
-        f"{found.ended_early:,} jobs end at the shorter limit before they were done; their people would "
-        "split them or submit them again, and that work is not simulated."
+        f"The shorter limit ends {counted(found.ended_early, 'job')} before the work is done; people would "
+        "split such jobs or submit them again, and that is not simulated."
     ]
 
 

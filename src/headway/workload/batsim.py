@@ -17,8 +17,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from headway.errors import InputError
+from headway.errors import InputError, UsageError
 from headway.units import LONGEST, SECOND, microseconds, seconds_text
+from headway.workload.cancelled import not_started
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.rules import choose
@@ -162,6 +163,11 @@ class _Log:
 
 def write_batsim(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write a workload as Batsim's JSON, one delay profile for each run time."""
+    if not_started(workload).any():
+        raise UsageError(
+            "Batsim's jobs all have a run time, and those that still waited when the log was taken have "
+            "none; leave them out with --rule unfinished=keep or drop, or write SWF"
+        )
     with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
         _write(workload, file)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
+from headway.workload.ledger import LedgerEntry
 from headway.workload.table import Workload
 
 
@@ -18,5 +22,21 @@ def ended_only(workload: Workload) -> Workload:
     unfinished = workload.get("open")
     if unfinished is None or not unfinished.any():
         return workload
-    action = "not over when the log was taken: left out of the simulation"
+    action = "not over when the log was taken: left out"
     return workload.select(unfinished == 0, rule="unfinished", action=action)
+
+
+def not_started(workload: Workload) -> npt.NDArray[np.bool_]:
+    """Jobs that still waited when the log was taken: their run time here is what they asked for."""
+    unfinished = workload.get("open")
+    if unfinished is None:
+        return np.zeros(len(workload), np.bool_)
+    return (unfinished > 0) & (workload.columns["wait"] < 0)
+
+
+def as_written(workload: Workload) -> Workload:
+    """The workload with a line in the ledger on those of whom a file says that their run time is unknown."""
+    action = "still waiting when the log was taken: written with -1, unknown, for the run time"
+    jobs = workload.job[not_started(workload)]
+    entry = LedgerEntry.of("unfinished", action, jobs, dropped=False)
+    return workload.with_ledger(workload.ledger.with_entries(entry))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from headway.plain import counted
+
 _KEY = re.compile(r"\s*;+\s*([A-Za-z][A-Za-z0-9_]*)\s*:\s*(.*?)\s*$")
 _LEADING_NUMBER = re.compile(r"\s*(\d{1,3}(?:,\d{3})+|\d{1,18})(?![\d,]|\.0*[1-9])")
 
@@ -74,4 +76,4 @@ class Header:
         return hash(self.lines)
 
     def __repr__(self) -> str:
-        return f"Header({len(self.lines)} lines, max_procs={self.max_procs})"
+        return f"Header({counted(len(self.lines), 'line')}, max_procs={self.max_procs})"

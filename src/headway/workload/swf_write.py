@@ -11,6 +11,7 @@ from typing import IO
 import numpy as np
 
 from headway.units import SECOND, seconds_text
+from headway.workload.cancelled import not_started
 from headway.workload.swf_fields import FIELDS
 from headway.workload.swf_lines import Ints
 from headway.workload.swf_partial import WHOLE_JOBS, WHOLE_JOBS_LINE, is_piece
@@ -25,8 +26,9 @@ def write_swf(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write a workload as SWF, gzipped if the name ends with .gz; "-" is standard output.
 
     Where the log left out processors, a requested time or memory, and nothing changed them since, they are
-    left out again. A status that would make a piece of a job out of a whole one comes with a line in the
-    header that says what it is. Columns the format does not know, such as deadlines, are not written.
+    left out again, and so is the run time of a job that had not started. A status that would make a piece of
+    a job out of a whole one comes with a line in the header that says what it is. Columns the format does not
+    know, such as deadlines, are not written.
     """
     name = os.fspath(path)
     if name == "-":
@@ -75,6 +77,8 @@ def _field(workload: Workload, name: str) -> Ints | None:
         return _request(column, otherwise, workload.procs)
     if name == "requested_time":
         return _request(column, workload.runtime, workload.walltime)
+    if name == "runtime":
+        return np.where(not_started(workload), -1, workload.runtime)
     if name == "requested_memory_kb":
         made = workload.get("memory_kb")
         return column if made is None else _request(column, workload.get("used_memory_kb"), made)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import InputError
+from headway.plain import counted
 from headway.units import SECOND
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
@@ -205,7 +206,8 @@ class Workload:
         return len(self._columns["job"])
 
     def __repr__(self) -> str:
-        return f"Workload({self.source.name!r}, {len(self)} jobs, {len(self._columns)} columns)"
+        sizes = f"{counted(len(self), 'job')}, {counted(len(self._columns), 'column')}"
+        return f"Workload({self.source.name!r}, {sizes})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Built anew, so that the columns of a copy are read-only as well.

@@ -13,6 +13,7 @@ import numpy as np
 
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, of_jobs, together
+from headway.plain import counted
 from headway.units import seconds_text
 
 Speedup = Callable[[Fraction, int], Fraction]
@@ -73,7 +74,7 @@ def _sizes(record: Record, there: np.ndarray) -> Finding:
     least = np.where(moldable(record), 1, record.asked)
 
     def tell(row: int) -> str:
-        return f"has {record.procs[row]} processors, it may have {least[row]} to {most[row]}"
+        return f"has {counted(record.procs[row], 'processor')}, it may have {least[row]} to {most[row]}"
 
     return of_jobs(record, (record.procs < least) | (record.procs > most), tell)
 

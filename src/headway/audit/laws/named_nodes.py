@@ -15,6 +15,7 @@ from headway.audit.laws.capacity import overfull
 from headway.audit.on_nodes import Column, OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, listed, of_jobs, together
+from headway.plain import counted
 from headway.schedule import Shares
 from headway.site import Site
 from headway.site.model import Node
@@ -38,12 +39,14 @@ def check_shares(record: Record) -> Finding | None:
         of_jobs(
             record,
             (counts > 0) & (cpus != record.procs),
-            lambda row: f"has {record.procs[row]} processors, on its nodes they are {cpus[row]}",
+            lambda row: f"has {counted(record.procs[row], 'processor')}, on its nodes they are {cpus[row]}",
         ),
         of_jobs(
             record,
             cpus < _least(record.asked, counts, named),
-            lambda row: f"asked for {record.asked[row]} processors and has {cpus[row]} on its nodes",
+            lambda row: (
+                f"asked for {counted(record.asked[row], 'processor')} and has {cpus[row]} on its nodes"
+            ),
         ),
         _of_pieces(record),
     )
@@ -80,7 +83,7 @@ def _of_pieces(record: Record) -> Finding:
     def describe(piece: int) -> Fault:
         job, start = record.job[pieces.job[piece]], pieces.start[piece]
         if cpus[piece] != pieces.procs[piece]:
-            words = f"has {pieces.procs[piece]} processors, on its nodes they are {cpus[piece]}"
+            words = f"has {counted(pieces.procs[piece], 'processor')}, on its nodes they are {cpus[piece]}"
         else:
             words = f"has {shares.nodes_of(piece)}, and not the nodes of its job"
         return fault(start, (job,), f"run {pieces.run[piece]} of job {job} {words}")

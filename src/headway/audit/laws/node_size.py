@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, of_jobs
+from headway.plain import counted
 
 NOWHERE = -1
 
@@ -56,7 +57,8 @@ def check_of(match: str) -> Callable[[Record], Finding | None]:
             if node[row] == NOWHERE:
                 return "is on no node"
             if record.procs[row] > cores[node[row]]:
-                return f"has {record.procs[row]} processors on node {node[row]} of {cores[node[row]]} cores"
+                wide, size = counted(record.procs[row], "processor"), counted(cores[node[row]], "core")
+                return f"has {wide} on node {node[row]} of {size}"
             return f"runs on node {node[row]} of {sizes[here[row]]:g} GB, which match={match} does not allow"
 
         return of_jobs(record, bad, tell)

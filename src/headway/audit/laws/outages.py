@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from headway.audit.laws.capacity import overfull
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
+from headway.plain import counted
 from headway.platform import Outage
 from headway.platform.absences import absences
 from headway.schedule.processor_sets import numbers
@@ -48,7 +49,9 @@ def _numbers(record: Record, away_from: Column, away_to: Column) -> Finding:
         there = record.capacity - np.count_nonzero((away_from <= t) & (t < away_to))
         jobs = record.job[np.unique(job[(start <= t) & (t < end)])].tolist()
         used = needs[place] - (record.capacity - there)
-        return fault(t, jobs, f"at {seconds_text(t)} jobs hold {used} processors, {there} are there")
+        return fault(
+            t, jobs, f"at {seconds_text(t)} jobs hold {counted(used, 'processor')}, {there} are there"
+        )
 
     return found(range(len(instants)), describe)
 

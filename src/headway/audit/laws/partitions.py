@@ -11,6 +11,7 @@ import numpy as np
 from headway.audit.on_nodes import OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, of_jobs
+from headway.plain import counted
 from headway.site import Site
 from headway.site.access import Asker, restricts, rule_against
 from headway.units import MINUTE, seconds_text
@@ -132,11 +133,11 @@ def _beyond(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
         many = inside & (counts > (len(site.nodes) if most is None else most))
         for row in np.flatnonzero(few | many).tolist():
             bound = f"{partition.min_nodes} to {most}" if partition.min_nodes else f"at most {most}"
-            wrong.append((row, f"has {counts[row]} nodes {where} allows {bound}"))
+            wrong.append((row, f"has {counted(counts[row], 'node')} {where} allows {bound}"))
         cpus = partition.max_cpus_per_node
         if cpus is not None:
             for row in np.flatnonzero(inside & (widest > cpus)).tolist():
-                wrong.append((row, f"has {widest[row]} CPUs of a node {where} allows {cpus}"))
+                wrong.append((row, f"has {counted(widest[row], 'CPU')} of a node {where} allows {cpus}"))
     return wrong
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, of_jobs, together
+from headway.plain import counted
 from headway.schedule import ENDED, Pieces
 from headway.schedule.places import Places
 from headway.units import seconds_text
@@ -55,7 +56,9 @@ def _unfit(record: Record, places: Places, pieces: Pieces, stops: Column) -> Fin
 
     def tell(place: int) -> str:
         if wide[place]:
-            wrong = f"needs {record.procs[job[place]]} processors, the redirection group has {size}"
+            wrong = (
+                f"needs {counted(record.procs[job[place]], 'processor')}, the redirection group has {size}"
+            )
         elif again[place]:
             wrong = "was redirected before"
         else:

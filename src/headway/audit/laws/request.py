@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
+from headway.plain import counted
 from headway.schedule import STATES
 from headway.units import seconds_text
 
@@ -35,26 +36,30 @@ def check_with(record: Record, walltimes: Column) -> Finding:
     """Jobs had what the log asks for, and these walltimes."""
     findings = []
     if record.on_nodes is None:  # whole nodes exceed the request; the invariant of shares judges those
-        findings.append(_compare(record, "processors", record.procs, record.asked, str))
+        findings.append(_compare(record, lambda n: counted(n, "processor"), record.procs, record.asked))
     if not record.speeds:
         # What was lost to a failure ran until then.
         runtimes = np.where(
             record.given_up, np.minimum(record.asked_runtime, record.runtime), record.asked_runtime
         )
         if record.on_nodes is None:  # a site's rules shorten walltimes, and end what exceeds them late
-            findings.append(_compare(record, "s of walltime", record.walltime, walltimes, seconds_text))
-        findings.append(_compare(record, "s of run time", record.runtime, runtimes, seconds_text))
+            findings.append(_compare(record, _seconds("walltime"), record.walltime, walltimes))
+        findings.append(_compare(record, _seconds("run time"), record.runtime, runtimes))
     findings.append(_pieces(record))
     return together(*findings)
 
 
-def _compare(record: Record, unit: str, had: Column, asked: Column, text: Callable[[int], str]) -> Finding:
+def _seconds(what: str) -> Callable[[int], str]:
+    return lambda us: f"{seconds_text(us)} s of {what}"
+
+
+def _compare(record: Record, words: Callable[[int], str], had: Column, asked: Column) -> Finding:
     differs = had != asked
     if record.moldable is not None:
         differs &= ~record.moldable
 
     def tell(row: int) -> str:
-        return f"has {text(had[row])} {unit}, the log says {text(asked[row])}"
+        return f"has {words(had[row])}, the log says {words(asked[row])}"
 
     return of_jobs(record, differs, tell)
 

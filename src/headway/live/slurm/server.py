@@ -23,6 +23,7 @@ from headway.live.slurm.queue import LOOK, OURS, SlurmJob, in_order, parse_ours,
 from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.task import Task
 from headway.live.wire import Refused
+from headway.plain import counted
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.units import MINUTE, NEVER, SECOND
@@ -160,7 +161,7 @@ class SlurmServer(ClusterServer):
         self.guard.permit("submit")
         answer = self._estimate(asked)
         if answer["completion"] >= NO_ANSWER:
-            raise Refused(f"{self.site.name} cannot run a task of {asked.procs} processors")
+            raise Refused(f"{self.site.name} cannot run a task of {counted(asked.procs, 'processor')}")
         self._sbatch(name, fence, asked, answer["procs"])
         self._looked = -FRESH
         return answer

@@ -40,9 +40,7 @@ class Runs:
 
     def get(self, week: Week, policy: str, bandwidth: float = BANDWIDTH) -> Numbers:
         """The numbers of a policy in a week; `bandwidth` in GB/s to each node."""
-        return self.kept.get(
-            _key(week, policy, bandwidth), lambda: self._measured(week, policy, bandwidth)
-        )
+        return self.kept.get(_key(week, policy, bandwidth), lambda: self._measured(week, policy, bandwidth))
 
     def over(self, group: Group, policy: str, bandwidth: float = BANDWIDTH) -> list[Numbers]:
         """The numbers of each week of a kind."""

@@ -59,9 +59,7 @@ class Beyond:
 
     def mean(self, key: str, make: Callable[[int], Numbers]) -> Numbers:
         """The mean of each number over the seeds."""
-        found = [
-            self.runs.other(key, self.scenario, seed, partial(make, seed)) for seed in self.seeds
-        ]
+        found = [self.runs.other(key, self.scenario, seed, partial(make, seed)) for seed in self.seeds]
         names = [name for name in found[0] if all(one[name] is not None for one in found)]
         return {name: float(np.mean([one[name] for one in found])) for name in names}
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import headway
 from headway.errors import PolicyError, UsageError
+from headway.plain import counted
 from headway.policies.own.view import Job, View
 from headway.units import seconds_text
 
@@ -151,6 +152,6 @@ def forgotten(
     ids = [job.id for job in waiting]
     return PolicyError(
         f"{defined_at(policy)}: the policy left {len(ids)} of {jobs} jobs waiting for ever ({named(ids)}); "
-        f"after {seconds_text(now)} s nothing runs, {capacity} processors are free and nothing more happens",
+        f"after {seconds_text(now)} s nothing runs on {counted(capacity, 'processor')}, nothing more happens",
         law="complete",
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from headway.engine.python_steps import KILL, OBJECT, REASON, START, VERB, WAKE_AT
 from headway.engine.tables import Table, Why
+from headway.plain import counted
 from headway.policies.own import faults
 from headway.policies.own.view import Decision, Job, View, started
 from headway.units import LONGEST, seconds_text
@@ -69,8 +70,8 @@ class Turn:
                 raise faults.refused(
                     self.policy,
                     view,
-                    f"started job {job.id}, which needs {job.procs} processors, when {self.free} of "
-                    f"{view.capacity} were free",
+                    f"started job {job.id}, which needs {counted(job.procs, 'processor')}, when {self.free} "
+                    f"of {view.capacity} were free",
                     "capacity",
                 )
             self.free -= job.procs

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from headway.engine.tables import Clock
+from headway.plain import counted
 from headway.policies.own.arrived import Arrived, Column
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ class Jobs(Sequence[Job]):
         return list(self._jobs.values())[place]
 
     def __repr__(self) -> str:
-        return f"<{len(self)} jobs: {', '.join(str(job.id) for job in self[:5])}{', ...' * (len(self) > 5)}>"
+        some = ", ".join(str(job.id) for job in self[:5])
+        return f"<{counted(len(self), 'job')}: {some}{', ...' * (len(self) > 5)}>"
 
     def __getattr__(self, name: str) -> Column:
         if name in _FROM_THE_JOB:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.units import SECOND
 from headway.workload.header import Header
 from headway.workload.ledger import Ledger, LedgerEntry
@@ -134,8 +135,8 @@ def _header(logs: list[Workload], names: list[str]) -> Header:
     if starts[0] is not None and len(set(starts)) == 1:
         lines.append(f"; UnixStartTime: {starts[0]}")
     for log, name, size in zip(logs, names, sizes, strict=True):
-        of = "" if size is None else f" of {size} processors"
-        lines.append(f"; Note: {name}: {len(log)} jobs{of} from {Path(log.source.name).name}")
+        of = "" if size is None else f" of {counted(size, 'processor')}"
+        lines.append(f"; Note: {name}: {counted(len(log), 'job')}{of} from {Path(log.source.name).name}")
     return Header(lines)
 
 
