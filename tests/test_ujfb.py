@@ -243,6 +243,14 @@ def test_by_degree_of_urgency() -> None:
     assert times(without) == times(loose)
 
 
+def test_by_degree_nobody_is_killed_where_the_swap_takes_no_time() -> None:
+    """The job due at 8 is late however processors are made free; the work of job 1 is not lost for that."""
+    rows: Sequence[Row] = ((0, 4, 8, 8, 0), (5, 4, 4, 4, 1))
+    made = run(*rows, spec="ujfb(preempt=degree, swap=0)", deadline=[-1, 8])
+    assert times(made) == [(0, 12, "resumed"), (5, 9, "urgent_preempt")]
+    assert made.own["kills_for_urgent"] == 0
+
+
 def test_a_full_host() -> None:
     """Hosts of two processors hold 1 GB: job 1 (2 x 1 GB) is not preemptible, job 2 (2 x 0.5 GB) is."""
     memory = [1024 * 1024, 512 * 1024, 1]

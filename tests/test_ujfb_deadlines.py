@@ -107,6 +107,15 @@ def test_a_running_job_that_is_suspended_beyond_its_deadline() -> None:
     assert in_time.own["deadlines_broken"] == 0
 
 
+def test_a_job_whose_deadline_was_given_up_waits_as_a_definitive_one_once_killed() -> None:
+    """2 stops 1 beyond its deadline. Back at work at 6, 1 is killed at 7, for the swap would make 3 late.
+    Then it goes before 4, which came at 3: its place is definitive, like that of 4."""
+    rows: Sequence[Row] = ((0, 4, 10, 10, 0), (2, 4, 2, 2, 1), (7, 4, 3, 3, 1), (3, 4, 5, 5, 0))
+    made = run(*rows, spec="ujfb(swap=1, preempt=degree, regular=dbf)", deadline=[11, -1, 10, -1])
+    assert [row[:2] for row in times(made)] == [(10, 20), (3, 5), (7, 10), (20, 25)]
+    assert made.notes["broken_by"].tolist() == [2, -1, -1, -1]
+
+
 def test_what_does_not_go_together() -> None:
     with pytest.raises(UsageError, match="requeue=end does not go with regular=dbf"):
         run((0, 4, 10, 10, 0), (5, 4, 6, 6, 1), spec="ujfb(swap=1, regular=dbf, requeue=end)")

@@ -16,7 +16,7 @@ Decisions.
 - urgentQ: every job is tried, in order; one that cannot go does not stop the next.  Reservations of urgentQ
   jobs are earliest starts on the same profile; they hold regular jobs back and start nothing themselves.
 - ``preempt="degree"``: as suspend, but an urgent job with a deadline kills where it would miss it by waiting
-  for the swap (t + PD + w > deadline), or where suspending cannot give it enough.
+  for the swap (PD > 0 and t + PD + w > deadline), or where suspending cannot give it enough.
 - ``overtake=False``: an urgent job waits while one that came before it waits, and its reservation does not
   begin before that one's.  ``reserve=False``: jobs in
   urgentQ hold no reservations.
@@ -210,7 +210,7 @@ class Ujfb:
         swaps = [self.swap_time(held.job) for held in chosen or [] if held.job not in self.guests]
         delay = max([swapping, *swaps])
         if self.preempt == "degree" and job.deadline is not None:
-            killing = chosen is None or t + delay + job.walltime > job.deadline
+            killing = chosen is None or (delay > swapping and t + delay + job.walltime > job.deadline)
         if killing:
             chosen, delay = self.select(len(available), job.procs, killing), swapping
         if chosen is None:

@@ -12,7 +12,7 @@ Decisions.
 - Then deadlines are given up of tasks in LP, and of suspended ones, that will be late.
 - A deadline that is given up is broken by the last urgent job that came, unless the task was late before
   (which re-placing from scratch can bring about).
-- A killed task goes back to the list it came from.
+- A killed task goes back to the list it came from; to LP if its deadline was given up while it was suspended.
 - ``promise`` and ``why`` as in DBF; a task that was suspended is resumed.
 """
 
@@ -112,6 +112,7 @@ class UjfbDbf(Ujfb):
                 assert due is not None
                 if self.expected_end(t, held) > due:
                     self.give_up(held.job, self.misses(held.job, held.first_start), urgent)
+                    self.lists[held.job] = "LP"
 
     def give_up(self, j: int, was_late: bool, urgent: int) -> None:
         self.given_up.add(j)

@@ -12,7 +12,8 @@ arrival:
 - Where it is an urgent job that has changed that, the strict rule is applied with the urgent job in the place
   of the newcomer: provisional jobs that would be late go before the others. A deadline that cannot be kept
   even so is given up: the urgent job has broken it, and the job becomes definitive all the same. Broken is
-  also the deadline of a definitive job that is moved, or of a running one that is suspended, beyond it.
+  also the deadline of a definitive job that is moved, or of a running one that is suspended, beyond it; if
+  that one is killed later, it waits again as a definitive job.
   Algorithm 1 itself, and the rows and the base that it works on, are those of dbf; a deadline that was not
   accepted, or was given up, is NEVER there.
 
@@ -28,7 +29,14 @@ from headway.engine.tables import Clock, Job, List, Pool, Run, State, Why
 from headway.engine.verbs import relabel, wake
 from headway.jit import routine
 from headway.policies.deadline.places import insert, place_by_rule, put, put_behind_all
-from headway.policies.deadline.tables import BEHIND, NO_DEADLINE, NO_WAY, DbfJob, first_provisional
+from headway.policies.deadline.tables import (
+    BEHIND,
+    NO_DEADLINE,
+    NO_WAY,
+    DbfJob,
+    first_provisional,
+    is_provisional,
+)
 from headway.policies.urgent.lending import go_on, lend_idle, wake_for_swaps
 from headway.policies.urgent.lists import (
     first_definitive,
@@ -101,6 +109,8 @@ def make_anew(t: int, state: State) -> None:
         job = state.memory.suspended[i]
         if state.jobs[UjfbJob.HELD_UNTIL, job] > state.jobs[DbfJob.DEADLINE, job]:
             give_up(state, job, state.jobs[UjfbJob.BEGUN, job] + state.jobs[Job.PLAN, job], urgent)
+            if is_provisional(state, job):
+                state.jobs[Job.KEY, job] -= BEHIND
 
 
 @routine

@@ -190,7 +190,8 @@ def try_urgent(t: int, state: State, job: int) -> bool:
         delay = max(swapping, longest_swap(state, victims))
         due = state.jobs[DbfJob.DEADLINE, job]
         if mode == DEGREE and due >= 0:
-            killing = victims == NOT_ENOUGH or t + delay + state.jobs[Job.PLAN, job] > due
+            late = delay > swapping and t + delay + state.jobs[Job.PLAN, job] > due
+            killing = victims == NOT_ENOUGH or late
             if killing:
                 for i in range(victims):
                     victim = state.memory.candidates[i]
