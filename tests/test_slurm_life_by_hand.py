@@ -236,6 +236,32 @@ def test_accelerators_are_counted_on_each_node() -> None:
     assert first == second and third == first + 600
 
 
+def test_an_accelerator_of_no_type_is_of_the_first_type_that_is_free() -> None:
+    """n1 has two GPUs of each of two types. Who asks for one of any type has one of the first: who wants both
+    of the second type starts, too, who wants both of the first waits."""
+    nodes = (replace(site().nodes[0], gres={"gpu": 4, "gpu:a": 2, "gpu:b": 2}), *site().nodes[1:])
+    of_one_cpu: dict[str, Any] = {"exclusive": [0] * 3, "cpus": [1] * 3, "tasks": [1] * 3}
+    jobs = log(*[(0, 1, 10, 10)] * 3, gres=["gpu:1", "gpu:b:2", "gpu:a:2"], **of_one_cpu)
+    first, second, third = starts(jobs, site(nodes=nodes))
+    assert first == second < 60
+    assert third >= first + 600
+
+
+def test_an_array_that_waits_is_one_job_of_a_pass() -> None:
+    """A pass of the main loop tests three jobs here: the one that closes its partition, the array behind it,
+    whatever tasks it has, and the job in the other partition, which starts at once. Nothing else would start
+    it: there is no backfill, and a full pass only each hour."""
+    parts = (Partition("main", (0, 1), is_default=True), Partition("other", (2, 3)))
+    slow = {"sched_interval": "3600", "default_queue_depth": "2"}
+    jobs = log(
+        (0, 2, 120, 120), (1, 2, 10, 10), *[(2, 1, 10, 10)] * 4, (3, 1, 10, 10),
+        array=[-1, -1, 7, 7, 7, 7, -1], array_task=[-1, -1, 0, 1, 2, 3, -1],
+        partition=["main"] * 6 + ["other"],
+    )  # fmt: skip
+    builtin = {"SchedulerType": "sched/builtin"}
+    assert starts(jobs, site(builtin, partitions=parts, scheduler=slow))[-1] < 60
+
+
 def test_licences_are_counted_in_the_whole_cluster() -> None:
     jobs = log(*[(0, 1, 10, 10)] * 3, licenses=["matlab:1"] * 3)
     first, second, third = starts(jobs, site(licenses={"matlab": 2}))
@@ -253,6 +279,17 @@ def test_a_job_that_lacks_a_licence_counts_among_those_of_its_user(bound: int) -
     on = site(scheduler={"bf_max_job_user": str(bound)}, licenses={"m": 1})
     last = starts(jobs, on)[3]
     assert last < 2 * MINUTE if bound == 2 else last >= 60 * MINUTE
+
+
+def test_an_array_that_lacks_a_licence_counts_once_among_the_jobs_of_its_user() -> None:
+    """As above, with an array of three tasks in the place of the third job, and a bound of two."""
+    jobs = log(
+        (0, 3, 60, 60), (1, 4, 60, 10), *[(2, 1, 30, 10)] * 3, (3, 1, 30, 10),
+        licenses=["m:1", "", "m:1", "m:1", "m:1", ""], user=["v", "v", "u", "u", "u", "u"],
+        array=[-1, -1, 7, 7, 7, -1], array_task=[-1, -1, 0, 1, 2, -1],
+    )  # fmt: skip
+    on = site(scheduler={"bf_max_job_user": "2"}, licenses={"m": 1})
+    assert starts(jobs, on)[-1] < 2 * MINUTE
 
 
 def test_required_and_excluded_nodes() -> None:

@@ -604,6 +604,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             continue
         if not licences_free(memory, job):
             memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
+            refuse_array(memory, job, part, Array.REFUSED_CYCLE, number)
             continue
         if is_too_late(memory, job, part, now):
             cancel(state, job, Reason.DEADLINE, now)

@@ -427,6 +427,13 @@ def gres_asked(site: Site, count: int, life: Life) -> Table:
     return table
 
 
+def gres_of(site: Site) -> Table:
+    """[resource] where the same resource without its type stands; -1 where it has none."""
+    names = gres_names(site)
+    kinds = [name.rpartition(":")[0] for name in names] + [""] * len(bounded(site))
+    return np.array([names.index(kind) if kind in names else UNSET for kind in kinds], np.int64)
+
+
 def bounded(site: Site) -> list[Partition]:
     """Partitions whose jobs may have only some of the CPUs of a node (MaxCPUsPerNode)."""
     return [partition for partition in site.partitions if partition.max_cpus_per_node is not None]

@@ -151,6 +151,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             continue
         memory.partitions[Partition.TESTED, part] += 1
         if 0 < memory.settings[Setting.PARTITION_DEPTH] < memory.partitions[Partition.TESTED, part]:
+            refuse_array(memory, job, part, Array.REFUSED_PASS, number)
             continue
         if not full and tested > memory.settings[Setting.QUEUE_DEPTH]:
             break
@@ -161,6 +162,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
                 continue
         elif memory.partitions[Partition.FAILED, part] > 0:
             memory.jobs[SlurmJob.REASON, job] = Reason.PRIORITY
+            refuse_array(memory, job, part, Array.REFUSED_PASS, number)
             stamped = True
             continue
         outcome = test(state, place, now)

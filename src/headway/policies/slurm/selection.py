@@ -743,6 +743,23 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
 
 
 @kernel
+def propose_types(state: State, place: int, node: int, job: int) -> None:
+    """Let what a job asks for of a resource without a type be of types that the node has free, those that are
+    defined first before others; ``place`` is the number of the share."""
+    memory, free = state.memory, state.nodes[:, node]
+    for resource in range(memory.gres_asked.shape[0]):
+        left = memory.gres_asked[resource, job]
+        for kind in range(memory.gres_asked.shape[0]):
+            left -= memory.gres_asked[kind, job] if memory.gres_of[kind] == resource else 0
+        for kind in range(memory.gres_asked.shape[0]):
+            if memory.gres_of[kind] == resource and left > 0:
+                asked = memory.gres_asked[kind, job]
+                more = min(left, free[NODE_ROWS + kind] - asked)
+                propose_further(state, place, kind, asked + more)
+                left -= more
+
+
+@kernel
 def propose_taken(state: State, job: int, part: int) -> int:
     """Propose the chosen nodes to the engine; how many."""
     memory = state.memory
@@ -755,6 +772,7 @@ def propose_taken(state: State, job: int, part: int) -> int:
         propose(state, count, node, taken, memory_taken(state, job, part, node, taken), int(whole))
         for resource in range(memory.gres_asked.shape[0]):
             propose_further(state, count, resource, memory.gres_asked[resource, job])
+        propose_types(state, count, node, job)
         if memory.partitions[Partition.CPUS_ROW, part] != UNSET:
             propose_further(state, count, memory.partitions[Partition.CPUS_ROW, part], taken)
         if suspends(memory):

@@ -538,6 +538,8 @@ class Memory(NamedTuple):
     are suspended for others, for each level the CPUs of nodes as bits: the engine's further rows."""
     gres_asked: Table
     """[resource, job] what jobs want of each node of its generic resources; nothing of MAX_CPUS."""
+    gres_of: Table
+    """[resource] of one of a type: the resource without it; -1: it has none."""
     gres_tres: Table
     """[resource] its place among the resources that limits count; -1: none does."""
     licences: Table
