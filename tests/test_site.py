@@ -197,12 +197,13 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
 
 def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path: Path) -> None:
     """Groups only where no file says who is in them."""
-    text = CONF.replace("bf_continue", "bf_yield_interval=500000,bf_yield_sleep=1,bf_licenses")
+    text = CONF.replace("bf_continue", "bf_yield_interval=500000,bf_yield_sleep=1,reduce_completing_frag")
     rules = "MaxTime=60 MaxCPUsPerNode=4 AllowAccounts=a DenyQos=b MaxMemPerCPU=1000 ReqResv=YES"
     text = text.replace("MaxTime=60", f"{rules} AllowGroups=phys AllocNodes=login1")
     folder = site_folder(tmp_path, slurm__conf=text)
     found = [one.name for one in Site.load(folder).not_modelled]
-    yields = {f"SchedulerParameters bf_{name}" for name in ("yield_interval", "yield_sleep", "licenses")}
+    parts = "bf_yield_interval", "bf_yield_sleep", "reduce_completing_frag"
+    yields = {f"SchedulerParameters {name}" for name in parts}
     assert yields <= set(found)
     of_partition = [name.split()[0] for name in found if name.endswith("of partition short")]
     assert of_partition == ["AllowGroups", "AllocNodes"]

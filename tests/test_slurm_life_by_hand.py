@@ -281,6 +281,33 @@ def test_a_job_that_lacks_a_licence_counts_among_those_of_its_user(bound: int) -
     assert last < 2 * MINUTE if bound == 2 else last >= 60 * MINUTE
 
 
+@pytest.mark.parametrize("plans", [False, True])
+def test_backfill_plans_licences_where_it_is_told_to(plans: bool) -> None:
+    """The first job has the licence for an hour, the second wants it and all nodes, the third one node for
+    two hours. Without a plan of the second the third starts at once; with one it would be in its way, and the
+    main loop goes no further than the second (bf_licenses)."""
+    jobs = log((0, 1, 60, 60), (1, 4, 10, 10), (2, 1, 120, 120), licenses=["m:1", "m:1", ""])
+    scheduler = {"bf_licenses": ""} if plans else {}
+    first, second, third = starts(jobs, site(scheduler=scheduler, licenses={"m": 1}))
+    if plans:
+        assert first + 3600 <= second < first + 3720 and third >= second + 600
+    else:
+        assert third < 2 * MINUTE and second >= third + 7200
+
+
+def test_running_jobs_have_their_licences_in_the_plan() -> None:
+    """Two of three licences are in use, one for an hour and one for two. Who wants two of them is planned in
+    an hour, and a job of 30 minutes goes before it with the third; one of 90 does not (bf_licenses)."""
+    jobs = log(
+        (0, 1, 60, 60), (0, 1, 120, 120), (10, 1, 60, 60), (11, 1, 90, 90), (12, 1, 30, 30),
+        licenses=["m:1", "m:1", "m:2", "m:1", "m:1"],
+    )  # fmt: skip
+    _, _, two, long, short = starts(jobs, site(scheduler={"bf_licenses": ""}, licenses={"m": 3}))
+    assert short < 120
+    assert 3600 <= two < 3720
+    assert long >= 3600
+
+
 def test_an_array_that_lacks_a_licence_counts_once_among_the_jobs_of_its_user() -> None:
     """As above, with an array of three tasks in the place of the third job, and a bound of two."""
     jobs = log(
@@ -290,6 +317,17 @@ def test_an_array_that_lacks_a_licence_counts_once_among_the_jobs_of_its_user() 
     )  # fmt: skip
     on = site(scheduler={"bf_max_job_user": "2"}, licenses={"m": 1})
     assert starts(jobs, on)[-1] < 2 * MINUTE
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_bound_by_association_is_for_jobs_that_have_one(known: bool) -> None:
+    """The second job waits for all nodes, the third fits beside it. With bf_max_job_assoc=1 backfill looks at
+    one of them for each association; where there are none, as without a database, it looks at all."""
+    jobs = log((0, 3, 60, 60), (1, 4, 60, 10), (2, 1, 30, 10), user=["u"] * 3, account=["a"] * 3)
+    tree = (Association("root"), Association("a", parent=0), Association("a", "u", parent=1))
+    on = site(scheduler={"bf_max_job_assoc": "1"}, associations=tree if known else ())
+    last = starts(jobs, on)[2]
+    assert last >= 60 * MINUTE if known else last < 2 * MINUTE
 
 
 def test_required_and_excluded_nodes() -> None:

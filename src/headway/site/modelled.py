@@ -23,7 +23,7 @@ PARAMETERS = frozenset((
 """Parameters that decide a schedule and are not taken into account where they are set."""
 
 PARTS = frozenset((
-    "bf_licenses", "bf_yield_interval", "bf_yield_sleep", "reduce_completing_frag",
+    "bf_yield_interval", "bf_yield_sleep", "reduce_completing_frag",
 ))  # fmt: skip
 """Parts of SchedulerParameters likewise; a cycle here yields to nobody. The others about a controller that is
 too slow change nothing: the simulated one never is."""

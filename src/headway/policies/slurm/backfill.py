@@ -54,6 +54,7 @@ from headway.policies.slurm.plan_table import (
     is_behind,
     is_full,
     kind_of,
+    lacks_licences_until,
     lacks_until,
     lay_folded,
     lay_widest,
@@ -112,21 +113,28 @@ HOLDS_NOTHING = -1
 
 @kernel
 def count_search(memory: Memory, job: int, part: int) -> bool:
-    """Count a job with its user, partition and association; False where one of them has had enough."""
+    """Count a job with its user, partition and association; False where one of them has had enough.
+
+    Jobs without an association are not bounded by one.
+    """
     counts, settings = memory.counts, memory.settings
-    user, association = memory.jobs[SlurmJob.USER, job], max(memory.jobs[SlurmJob.ASSOCIATION, job], 0)
+    user, association = memory.jobs[SlurmJob.USER, job], memory.jobs[SlurmJob.ASSOCIATION, job]
     both = user * memory.partitions.shape[1] + part
     user_bound = settings[Setting.BF_MAX_USER] if settings[Setting.BF_MAX_ASSOC] == 0 else 0
     if (
         0 < settings[Setting.BF_MAX_USER_PART] <= counts[Count.USER_PARTITION, both]
         or 0 < settings[Setting.BF_MAX_PART] <= counts[Count.PARTITION, part]
-        or 0 < settings[Setting.BF_MAX_ASSOC] <= counts[Count.ASSOCIATION, association]
+        or (
+            association != UNSET
+            and 0 < settings[Setting.BF_MAX_ASSOC] <= counts[Count.ASSOCIATION, association]
+        )
         or 0 < user_bound <= counts[Count.USER, user]
     ):
         return False
     counts[Count.USER_PARTITION, both] += 1
     counts[Count.PARTITION, part] += 1
-    counts[Count.ASSOCIATION, association] += 1
+    if association != UNSET:
+        counts[Count.ASSOCIATION, association] += 1
     counts[Count.USER, user] += 1
     return True
 
@@ -192,12 +200,12 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
         memory.clock[SlurmClock.STAMPED] = 1
     if is_full(memory):
         return STOP
-    hold(memory, begin, end, place)
+    hold(memory, begin, end, place, job)
     return GO_ON
 
 
 @kernel
-def is_entered(memory: Memory, job: int) -> bool:
+def holds_nodes(memory: Memory, job: int) -> bool:
     """Whether a running job keeps its nodes in the table: whole ones, and nobody may preempt it."""
     if memory.settings[Setting.PREEMPTION] != Preemption.OFF and victim_mode(memory, job) != Mode.OFF:
         return False
@@ -205,15 +213,24 @@ def is_entered(memory: Memory, job: int) -> bool:
 
 
 @kernel
+def is_entered(memory: Memory, job: int) -> bool:
+    """Whether a running job keeps anything in the table: its nodes, or licences where these are planned."""
+    licences = memory.settings[Setting.BF_LICENCES] > 0 and memory.jobs[SlurmJob.LICENCES, job] > 0
+    return licences or holds_nodes(memory, job)
+
+
+@kernel
 def keep_nodes(memory: Memory, job: int) -> None:
-    """Let a running job hold the nodes of the set TAKEN in the table until its limit."""
+    """Let a running job hold the nodes of the set TAKEN in the table until its limit, or licences only."""
+    if not holds_nodes(memory, job):
+        empty(memory.words_sets, Scratch.TAKEN)
     note_plan(memory)
-    hold(memory, 0, rounded(memory, memory.jobs[SlurmJob.ENDS, job]), memory.clock[SlurmClock.PLANS])
+    hold(memory, 0, rounded(memory, memory.jobs[SlurmJob.ENDS, job]), memory.clock[SlurmClock.PLANS], job)
 
 
 @kernel
 def enter_started(state: State, job: int) -> None:
-    """A job that has just started on whole nodes keeps them in the table until its limit."""
+    """A job that has just started keeps whole nodes, and its licences, in the table until its limit."""
     if is_entered(state.memory, job):
         pack_taken(state.memory, Scratch.TAKEN)
         keep_nodes(state.memory, job)
@@ -339,7 +356,8 @@ def search(state: State, place: int, now: int) -> bool:
     kind = kind_of(memory, job, part)
     preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
     known = memory.jobs[SlurmJob.SIZED, job] > 0 and not only_now and not plain and not preempts
-    by_count = known and not narrowed and counts_nodes(memory, job, part)
+    licences = memory.settings[Setting.BF_LICENCES] > 0 and memory.jobs[SlurmJob.LICENCES, job] > 0
+    by_count = known and not (narrowed or licences) and counts_nodes(memory, job, part)
     enough = enough_over(memory, least) if by_count else 0
     while True:
         begin = later
@@ -358,8 +376,15 @@ def search(state: State, place: int, now: int) -> bool:
         slot = slot_at(memory, slot, begin)
         seen = survey(memory, seen, end, least, kind)
         later = next_rise(memory, slot, end)
+        lacks_licences = lacks_licences_until(memory, job, slot, end) if licences else 0
+        if lacks_licences > 0:
+            later = lacks_licences
         if any_reserved:
             later = end_of_reservation(memory, job, part, begin, minutes, now, later)
+        if lacks_licences > 0:
+            if only_now:
+                return GO_ON
+            continue
         if lacks <= begin and not plain:
             lacks = lacks_until(memory, seen, end, least)
         if lacks <= begin:
@@ -433,7 +458,7 @@ def search(state: State, place: int, now: int) -> bool:
         if start > now + memory.settings[Setting.BF_WINDOW]:
             write_plan(memory, job, start, HOLDS_NOTHING)
             return GO_ON
-        if start > now and collides(memory, first, last):
+        if start > now and collides(memory, first, last, job):
             later = start
             continue
         if not stops and plan_breaks_limit(state, job, part, cpus):
@@ -602,7 +627,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
                 continue
         if took_victims(memory, job) or not count_search(memory, job, part):
             continue
-        if not licences_free(memory, job):
+        if memory.settings[Setting.BF_LICENCES] == 0 and not licences_free(memory, job):
             memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
             refuse_array(memory, job, part, Array.REFUSED_CYCLE, number)
             continue

@@ -35,6 +35,8 @@ TOO_FEW = 4
 """A job for which the pass has too few nodes left in its partition."""
 CANCELLED = 5
 """A job whose deadline cannot be met any more."""
+NO_LICENCE = 7
+"""A job that lacks a licence: it holds up nobody, or, where backfill plans licences, all behind it."""
 NOT_ALLOWED = 6
 """A job whose QOS or account may not use the partition: it holds up nobody."""
 
@@ -166,6 +168,9 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             stamped = True
             continue
         outcome = test(state, place, now)
+        if outcome == NO_LICENCE and memory.settings[Setting.BF_LICENCES] > 0:
+            stamped = True
+            break
         if outcome == STARTED:
             starts += 1
             continue
@@ -176,7 +181,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
         if outcome in (TOO_FEW, NOT_ALLOWED):
             stamped = True
         stops = outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0
-        if stops or outcome not in (PASSED_OVER, LIMITED, NOT_ALLOWED):
+        if stops or outcome not in (PASSED_OVER, LIMITED, NOT_ALLOWED, NO_LICENCE):
             hold_up(memory, place, now)
     if starts + left > 0:
         close_gaps(memory)
@@ -233,7 +238,7 @@ def test(state: State, place: int, now: int) -> int:
         return TOO_FEW
     if not licences_free(memory, job):
         memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
-        return PASSED_OVER
+        return NO_LICENCE
     reason = standing_in(memory, job, part)
     if reason != Reason.NONE:
         memory.jobs[SlurmJob.REASON, job] = reason

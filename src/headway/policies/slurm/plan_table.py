@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.bits import ALL, ONE, common_nodes, copy_set
+from headway.policies.slurm.life_tables import Licence
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import Memory, Scratch, Slot, SlurmClock, SlurmJob
 
@@ -36,6 +37,8 @@ def clear_table(memory: Memory, now: int) -> None:
     memory.clock[SlurmClock.SLOTS] = 1
     for word in range(memory.words_free.shape[1]):
         memory.words_free[0, word] = memory.words_sets[Scratch.USABLE, word]
+    for licence in range(memory.licences_left.shape[1]):
+        memory.licences_left[0, licence] = memory.licences[Licence.TOTAL, licence]
 
 
 @kernel
@@ -52,13 +55,17 @@ def split(memory: Memory, slot: int, t: int) -> int:
     slots[Slot.KNOWN, slot] = slots[Slot.KNOWN, new] = 0
     for word in range(memory.words_free.shape[1]):
         memory.words_free[new, word] = memory.words_free[slot, word]
+    for licence in range(memory.licences_left.shape[1]):
+        memory.licences_left[new, licence] = memory.licences_left[slot, licence]
     return int(new)
 
 
 @kernel
 def equally_free(memory: Memory, a: int, b: int) -> bool:
-    """Whether the same nodes are free in two stretches."""
+    """Whether the same nodes and licences are free in two stretches."""
     differ = 0
+    for licence in range(memory.licences_left.shape[1]):
+        differ |= memory.licences_left[a, licence] ^ memory.licences_left[b, licence]
     for word in range(memory.words_free.shape[1]):
         differ |= memory.words_free[a, word] ^ memory.words_free[b, word]
     return differ == 0
@@ -70,9 +77,37 @@ def is_full(memory: Memory) -> bool:
     return bool(memory.clock[SlurmClock.SLOTS] >= memory.settings[Setting.BF_TABLE])
 
 
+@kernel
+def take_left(memory: Memory, slot: int, job: int) -> None:
+    """Let a stretch have fewer licences: those that a job asks for."""
+    for licence in range(memory.licences_left.shape[1]):
+        left = memory.licences_left[slot, licence] - memory.licences_asked[licence, job]
+        memory.licences_left[slot, licence] = max(left, 0)
+
+
+@kernel
+def has_left(memory: Memory, slot: int, job: int) -> bool:
+    """Whether a stretch has the licences that a job asks for."""
+    for licence in range(memory.licences_left.shape[1]):
+        if memory.licences_asked[licence, job] > memory.licences_left[slot, licence]:
+            return False
+    return True
+
+
+@kernel
+def lacks_licences_until(memory: Memory, job: int, slot: int, end: int) -> int:
+    """The end of the last stretch from ``slot`` on that begins by ``end`` and lacks licences; 0: none."""
+    until = 0
+    while slot != END and memory.slots[Slot.BEGIN, slot] <= end:
+        if not has_left(memory, slot, job):
+            until = memory.slots[Slot.END, slot]
+        slot = memory.slots[Slot.NEXT, slot]
+    return int(until)
+
+
 @routine
-def hold(memory: Memory, start: int, end: int, nodes: int) -> None:
-    """Keep the nodes of the plan at place ``nodes`` from ``start`` to ``end``.
+def hold(memory: Memory, start: int, end: int, nodes: int, job: int) -> None:
+    """Keep the nodes of the plan at place ``nodes`` from ``start`` to ``end``, and the licences of its job.
 
     At most one pair of neighbours that have become equal is joined.
     """
@@ -99,6 +134,8 @@ def hold(memory: Memory, start: int, end: int, nodes: int) -> None:
             split(memory, slot, end)
         for word in range(memory.words_free.shape[1]):
             memory.words_free[slot, word] &= ~memory.words_planned[nodes, word]
+        if memory.settings[Setting.BF_LICENCES] > 0:
+            take_left(memory, slot, job)
         last = slot
         if slots[Slot.END, slot] == end:
             break
@@ -291,15 +328,17 @@ def lay_folded(memory: Memory, slot: int) -> None:
 
 
 @routine
-def collides(memory: Memory, start: int, end: int) -> bool:
-    """Whether a stretch between ``start`` and ``end`` lacks a node of the plan that is being made."""
+def collides(memory: Memory, start: int, end: int, job: int) -> bool:
+    """Whether a stretch between ``start`` and ``end`` lacks a node of the plan that is being made for a job,
+    or a licence where these are planned, too."""
     slot, place = 0, memory.clock[SlurmClock.PLANS]
+    licences = memory.settings[Setting.BF_LICENCES] > 0
     while slot != END:
         if memory.slots[Slot.END, slot] > start and memory.slots[Slot.BEGIN, slot] < end:
             lacking = 0
             for word in range(memory.words_free.shape[1]):
                 lacking |= memory.words_planned[place, word] & ~memory.words_free[slot, word]
-            if lacking != 0:
+            if lacking != 0 or (licences and not has_left(memory, slot, job)):
                 return True
         slot = memory.slots[Slot.NEXT, slot]
     return False

@@ -101,6 +101,8 @@ class Setting(IntEnum):
     """PriorityFlags=ACCRUE_ALWAYS: jobs gain age from their submission on, eligible or not."""
     KEEPS_NODES = 72
     """Whether some jobs let nobody but their user on their nodes (--exclusive=user, ExclusiveUser)."""
+    BF_LICENCES = 73
+    """bf_licenses: backfill plans licences as it plans nodes."""
     BUSY_FIRST = 68
     """bf_busy_nodes: plans take nodes in use before idle ones."""
     SERIAL_LAST = 69

@@ -209,6 +209,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         words_features=packed(requests.features, nodes),
         words_sets=np.zeros((len(Scratch), words), np.int64),
         words_free=np.zeros((slots, words), np.int64),
+        licences_left=np.zeros((slots, licences.shape[1]), np.int64),
         words_folded=np.zeros((slots, words), np.int64),
         words_planned=np.zeros((plans, words), np.int64),
         words_held=np.zeros((room, words), np.int64),
@@ -269,6 +270,8 @@ def settings_of(site: Site) -> Table:
         (Setting.SERIAL_LAST, "pack_serial_at_end"), (Setting.RESERVE_RUNNING, "bf_running_job_reserve"),
     ):  # fmt: skip
         row[setting] = name in site.scheduler
+    row[Setting.BF_LICENCES] = "bf_licenses" in site.scheduler
+    row[Setting.RESERVE_RUNNING] |= row[Setting.BF_LICENCES]
     row[Setting.BF_WINDOW] = 60 * number("bf_window")
     table = "bf_node_space_size" if "bf_node_space_size" in site.scheduler else "bf_max_job_test"
     row[Setting.BF_TABLE] = number(table)

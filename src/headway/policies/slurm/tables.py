@@ -570,6 +570,8 @@ class Memory(NamedTuple):
     """[Scratch, word] sets that a search works on."""
     words_free: Table
     """[slot, word] nodes of a slot that are free of plans."""
+    licences_left: Table
+    """[slot, licence] licences that plans and running jobs leave in a slot (bf_licenses)."""
     words_folded: Table
     """[slot, word] nodes that are free of plans in a slot and in all behind it that are folded with it."""
     words_planned: Table
