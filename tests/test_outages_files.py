@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import headway
+from commands import Headway
 from headway.errors import InputError, UsageError
 from headway.platform import Outage, Outages, Platform
 from headway.platform.absences import absences
@@ -132,6 +133,18 @@ def test_failures_are_drawn_the_same_whatever_the_time_and_the_machine() -> None
     repairs = [o.end - o.start for o in longer if o.end is not None]
     assert 0.85 < np.mean(repairs) / (HOUR / 2) < 1.15
     assert 0.9 < len(longer) / (4 * 2000 / 10.5) < 1.1
+
+
+def test_jobs_that_can_hardly_end_are_told_of(headway: Headway) -> None:
+    """4 nodes for 2,000 s meet 8,000 s / mtbf failures: e^8 is more than 1,000 restarts, e^6 is less."""
+    log = headway.write("log.swf", "1 0 -1 6 1 -1 -1 1 9\n2 0 -1 2000 4 -1 -1 4 9999\n3 0 -1 9 9 -1 -1 9 9\n")
+    words = ("simulate", log, "--procs", 4, "--policy", "fcfs", "--failures")
+    told = headway(*words, "mtbf=1000,repair=1")
+    assert "failures: 1 job can hardly end, such as job 2: of its 4 nodes one fails every 250 s" in told.err
+    assert told.status == 0
+    for sane in ("mtbf=1334,repair=1", "mtbf=1000,repair=1,procs_per_node=2"):
+        assert "hardly" not in headway(*words, sane).err
+    assert "hardly" not in headway(*words, "mtbf=1000,repair=1", "--on-failure", "lost").err
 
 
 def test_repairs_that_take_as_long_and_failures_that_age() -> None:

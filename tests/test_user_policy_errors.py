@@ -67,6 +67,11 @@ def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> N
         ("return 'ab'", "must answer with the jobs to start or a Decision, not 'ab'"),
         ("return 5", "must answer with the jobs to start or a Decision, not 5"),
         ("return [True]", "must answer with the jobs to start or a Decision, not [True]"),
+        ("yield list(view.waiting)", "not a list with a list in it (give that alone)"),
+        ("import headway; yield headway.Decision()", "not a list with a Decision in it (give that alone)"),
+        ("return view.waiting[0]", "not job 1 alone (write [job])"),
+        ("return lambda: []", "not <lambda> itself (call it)"),
+        ("import itertools; return itertools.repeat(view.waiting[0])", "started job 1, which runs already"),
         ("return [1.5]", "must answer with the jobs to start or a Decision, not [1.5]"),
         ("return []", "left 4 of 4 jobs waiting for ever (jobs 1, 2, 3, 4)"),
         ("return Decision(wake=view.now)", "asked to be woken at 0 s, which is not later than now"),
@@ -77,7 +82,7 @@ def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> N
 def test_what_cannot_be_done_is_told_by_job_and_instant(headway: Headway, body: str, says: str) -> None:
     headway.write("mine.py", f"from headway import Decision\n\n\ndef mine(view):\n    {body}\n")
     sentence = refused(headway, "./mine.py:mine")
-    line = "mine.py:4: " if "waiting for ever" in says else f"mine.py:5 ({body}): "
+    line = "mine.py:4: " if "waiting for ever" in says or "yield" in body else f"mine.py:5 ({body}): "
     assert sentence.startswith(f"headway: {line}")
     assert says in sentence
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from headway.campaign.sweep_file import arguments_of
 from headway.campaign.variants import variants
 from headway.campaign.workers import local_workers
 from headway.cores import cores
-from headway.errors import InputError, UsageError
+from headway.errors import HeadwayError, InputError, UsageError
 from headway.platform import Outages, Platform
 from headway.policies.own.sources import unseen
 
@@ -86,10 +87,8 @@ class Campaign:
     def from_toml(cls, path: str | Path) -> Campaign:
         """The campaign that a sweep file describes."""
         arguments = arguments_of(Path(path))
-        try:
+        with _told_of(str(path)):
             made = cls(**arguments)
-        except UsageError as error:
-            raise InputError(str(error), file=str(path)) from None
         made.file = str(path)
         return made
 
@@ -109,10 +108,8 @@ class Campaign:
 
     def opened(self) -> Iterator[list[Batch]]:
         """Workloads with their cells, opened source by source, and seed by seed, when they are reached."""
-        try:
+        with _told_of(self.file):
             yield from batches(self.sources, self.platforms, self.variants, self.seeds, self.settings)
-        except UsageError as error:
-            raise (InputError(str(error), file=self.file) if self.file else error) from None
 
     @property
     def openings(self) -> int:
@@ -175,8 +172,9 @@ class Campaign:
         """Where policies and measures of the user's own take in what their cells' identity does not cover."""
 
         specs = [spec for v in self.variants for spec in (v.spec, v.baseline) if spec is not None]
-        files = {file for spec in specs for file in own_files(spec)}
-        files |= {measure_file(name) for name in self.settings.measures}
+        with _told_of(self.file):
+            files = {file for spec in specs for file in own_files(spec)}
+            files |= {measure_file(name) for name in self.settings.measures}
         return [place for file in sorted(files) for place in unseen(file)]
 
     def _interpreted(self) -> bool:
@@ -199,6 +197,15 @@ class Campaign:
             "seeds": list(self.seeds),
             "settings": self.settings.key() | {"measures": list(self.settings.measures)},
         }
+
+
+@contextmanager
+def _told_of(file: str | None) -> Iterator[None]:
+    """What is wrong with something that a sweep file names is told with the file."""
+    try:
+        yield
+    except HeadwayError as error:
+        raise (InputError(str(error), file=file) if file else error) from None
 
 
 def _silent(progress: Progress) -> None:
@@ -229,7 +236,7 @@ def _platform(given: object, folder: Path | None) -> Platform | None:
         if "events" in given or "on_failure" in given:
             return _with_events(given, folder)
         if set(given) == {"procs"}:
-            return _platform(given["procs"], folder)
+            return Platform.procs(given["procs"])
         if set(given) in ({"file"}, {"name"}):
             return _platform(next(iter(given.values())), folder)
         raise UsageError(

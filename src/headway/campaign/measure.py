@@ -216,6 +216,8 @@ def _number(name: str, value: float | None) -> float | int | None:
 
 def _add(row: Row, numbers: Mapping[str, Any], whose: str) -> None:
     """Add plain numbers and texts to a row; tables among them are left out."""
+    if not isinstance(numbers, Mapping):
+        raise UsageError(f"{whose} must have a name, as in {{'mean': 1.5}}; not {numbers!r:.40}")
     for name, value in numbers.items():
         if hasattr(value, "item"):
             value = value.item()

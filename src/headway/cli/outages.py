@@ -43,6 +43,14 @@ class WantedOutages:
             parse_failures(failures)
         return cls(tuple(events or ()), failures, on_failure or "requeue")
 
+    def caution(self, procs: int, workload: Workload) -> str:
+        """What to say beforehand of jobs that can hardly end; mostly nothing."""
+        if self.failures is None or self.on_failure != "requeue":
+            return ""
+        from headway.platform.failures import parse_failures
+
+        return parse_failures(self.failures).caution(procs, workload)
+
     def on(self, platform: Platform, workload: Workload) -> Platform:
         """The machine with these outages; the same machine where none are asked for."""
         if not self.files and self.failures is None:

@@ -56,6 +56,8 @@ class Inputs:
                 workload = apply(workload, wanted)
         if machine is None:
             machine = log_platform(workload, sizes) if found is None else found.platform()
+        if said := outages.caution(machine.total_procs, workload):
+            display.say(said)
         return cls(workload, machine, display, outages)
 
     def fitted(self, procs: int) -> Inputs:

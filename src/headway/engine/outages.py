@@ -206,10 +206,9 @@ class ChangingMachine:
             (1, self.planned_from[numbers], self.planned_to[numbers]),
             (-1, begin, end),
         ):
-            pairs, counts = np.unique(np.stack([np.maximum(froms, t), tos]), axis=1, return_counts=True)
-            for first, last, number in zip(*pairs.tolist(), counts.tolist(), strict=True):
+            for first, last in zip(np.maximum(froms, t).tolist(), tos.tolist(), strict=True):
                 if first < last:
-                    self.told[first, last] += sign * number
+                    self.told[first, last] += sign
         self.planned_from[numbers], self.planned_to[numbers] = begin, end
 
     # ---- who has which processors ------------------------------------------------------------------------
@@ -241,7 +240,7 @@ class ChangingMachine:
     def runs_on(self, numbers: Numbers) -> list[int]:
         """The open runs that hold some of these processors, in order of starting."""
         wanted = ranges_of(numbers)
-        return [run for run, parts in self.held.items() if wanted and meet(wanted, parts)]
+        return [run for run, parts in self.held.items() if meet(wanted, parts)] if wanted else []
 
     # ---- processors that drain ---------------------------------------------------------------------------
 

@@ -20,6 +20,9 @@ def ranges_of(numbers: npt.NDArray[np.int64]) -> Ranges:
     """
     if not len(numbers):
         return []
+    first, last = int(numbers[0]), int(numbers[-1])
+    if last - first == len(numbers) - 1:  # mostly: the processors of a node
+        return [(first, last + 1)]
     breaks = np.flatnonzero(np.diff(numbers) > 1)
     lows = numbers[np.append(0, breaks + 1)]
     highs = numbers[np.append(breaks, len(numbers) - 1)] + 1

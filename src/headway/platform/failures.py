@@ -17,14 +17,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.platform.outage import Outage
 from headway.units import SECOND
 
+if TYPE_CHECKING:
+    from headway.workload import Workload
+
 MOST_FAILURES = 5_000_000
+MOST_RESTARTS = 1000
+"""A job that would begin anew more often than that, on average, can hardly end."""
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -89,6 +96,26 @@ class Failures:
                 found.append(Outage("down", at, end, high - low, ((low, high),)))
                 at = end
         return tuple(sorted(found, key=lambda outage: (outage.start, outage.processors)))
+
+    def caution(self, procs: int, workload: Workload) -> str:
+        """A sentence on jobs that can hardly end on so many processors, where failed ones begin anew.
+
+        Empty if there are none. A job of n nodes and run time r meets n r / mtbf failures on average, so that
+        it begins anew e^(n r / mtbf) - 1 times until it runs through.
+        """
+        nodes = -(-workload.procs // self.procs_per_node)
+        seconds = np.minimum(workload.runtime, workload.walltime) / SECOND
+        met = np.where(workload.procs <= procs, nodes * seconds / self.mtbf, 0)
+        hopeless = int(np.count_nonzero(met > math.log1p(MOST_RESTARTS)))
+        if not hopeless:
+            return ""
+        worst = int(np.argmax(met))
+        return (
+            f"failures: {counted(hopeless, 'job')} can hardly end, such as job {workload.job[worst]}: of its "
+            f"{counted(nodes[worst], 'node')} one fails every {self.mtbf / nodes[worst]:,.4g} s, it runs for "
+            f"{seconds[worst]:,.4g} s, and begins anew more than {MOST_RESTARTS:,} times on average, or "
+            "until there are no more failures; give a longer mtbf, more procs_per_node, or --on-failure lost"
+        )
 
 
 def whole_seconds(time: float) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import headway
 from headway.errors import PolicyError, UsageError
 from headway.plain import counted
-from headway.policies.own.view import Job, View
+from headway.policies.own.view import Decision, Job, View
 from headway.units import seconds_text
 
 PACKAGE = str(Path(headway.__file__).parent) + os.sep
@@ -135,9 +135,25 @@ class Refusal(PolicyError):
 
 def wrong_answer(answer: Any, view: View, policy: Any) -> Refusal:
     """The policy answered with something that is no decision."""
-    kind = "an object" if answer is None else f"{answer!r:.60}"
-    words = f"the policy must answer with the jobs to start or a Decision, not {kind}, {situation(view)}"
+    words = f"the policy must answer with the jobs to start or a Decision, not {_kind(answer)}"
+    words = f"{words}, {situation(view)}"
     return Refusal(defined_at(policy), words, law="answers")
+
+
+def _kind(answer: Any) -> str:
+    """What is no decision, and where it is known how it is meant, how to write it."""
+    if inspect.iscoroutine(answer):
+        answer.close()  # else Python complains, too
+    if isinstance(answer, Job):
+        return f"job {answer.id} alone (write [job])"
+    if inspect.iscoroutine(answer) or inspect.isasyncgen(answer):
+        return "a coroutine (write def without async)"
+    if callable(answer):
+        return f"{getattr(answer, '__name__', 'an object')} itself (call it)"
+    inside = answer[0] if isinstance(answer, list) and answer else None
+    if isinstance(inside, list | tuple | Decision) and not isinstance(inside, Job):
+        return f"a list with a {type(inside).__name__} in it (give that alone)"
+    return f"{answer!r:.60}"
 
 
 def refused(policy: Any, view: View, sentence: str, law: str) -> Refusal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from operator import index
 from typing import Any
 
@@ -40,7 +41,8 @@ class Turn:
         if isinstance(jobs, Job | str | bytes):
             raise faults.wrong_answer(answer, self.view, self.policy)
         try:
-            return list(jobs)
+            # One more than can be meant: a generator without an end would fill the memory.
+            return list(islice(jobs, len(self.view._waiting) + len(self.view._running) + 1))
         except TypeError:
             raise faults.wrong_answer(answer, self.view, self.policy) from None
         except faults.MISTAKES as error:  # a generator runs the user's code here
