@@ -275,6 +275,51 @@ def test_episodes_of_a_vector_that_are_not_in_the_log(firsts: Any) -> None:
         many.reset(options={"firsts": firsts})
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_of_a_vector_with_threads_goes_its_own_way(copied: Any) -> None:
+    many = SchedulingVectorEnv(log(), M, jobs=20, sessions=40, threads=2)
+    _, info = many.reset(seed=1)
+    many.step(info["action_mask"].argmax(axis=1))
+    other = copied(many)
+    for _ in range(30):
+        answers = [env.step(env.simulations.mask.argmax(axis=1)) for env in (many, other)]
+        assert all((one == two).all() for one, two in zip(*(answer[:3] for answer in answers), strict=True))
+
+
+def test_a_vector_tells_the_figures_of_an_episode_that_is_over() -> None:
+    many, one = SchedulingVectorEnv(log(), M, jobs=20, sessions=3), SchedulingEnv(log(), M, jobs=20)
+    _, info = many.reset(options={"firsts": [0, 9, 4]})
+    _, told = one.reset(options={"first": 9})
+    over = False
+    while not over:
+        _, _, done, _, info = many.step(info["action_mask"].argmax(axis=1))
+        _, _, over, _, told = one.step(int(told["action_mask"].argmax()))
+        assert ("mean_bsld" in info) == done.any()
+    assert (info["_mean_bsld"] == done).all() and done[1]
+    assert [info[name][1] for name in ("mean_wait", "mean_bsld")] == [told["mean_wait"], told["mean_bsld"]]
+
+
+def test_who_is_not_over_in_a_log_is_in_no_episode() -> None:
+    work = log(60)
+    cut = work.with_columns(open=np.arange(60) >= 50, cancelled_after=np.where(np.arange(60) < 3, 5, -1))
+    assert len(SchedulingEnv(cut, M, jobs=20).episodes.workload) == 47
+
+
+def test_what_is_no_action_or_no_log_is_told_in_a_sentence() -> None:
+    env, many = SchedulingEnv(log(), M, jobs=50), SchedulingVectorEnv(log(), M, jobs=50, sessions=2)
+    env.reset(seed=1)
+    many.reset(seed=1)
+    for act in (lambda: env.step("x"), lambda: env.step([0, 1]), lambda: many.step(np.zeros(3))):
+        with pytest.raises(UsageError, match="an action is "):
+            act()
+    with pytest.raises(UsageError, match=r"'log\.swf' is no workload; read a log with"):
+        SchedulingEnv("log.swf", M)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"weights are 2 x 4 numbers from -1 to 1"):
+        by_weights = SchedulingVectorEnv(log(), M, jobs=50, sessions=2, task="weights")
+        by_weights.reset(seed=1)
+        by_weights.step(np.zeros(4))
+
+
 def test_what_comes_too_soon_or_is_no_number_is_refused() -> None:
     env, many = SchedulingEnv(log(), M, jobs=50), SchedulingVectorEnv(log(), M, jobs=50, sessions=2)
     for act in (lambda: env.step(0), env.action_masks, env.schedule, lambda: many.step(np.zeros(2))):

@@ -75,9 +75,12 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         """Decide; a job that may not start now is a wish to wait."""
         m = self._memory
         if self._by_weights:
-            m.weights[:] = weights(action)
+            m.weights[:] = weights(action, m.weights.shape)
         else:
-            m.answer[0] = action
+            try:
+                m.answer[0] = action
+            except NO_ACTION:
+                raise no_action(action) from None
         reward, over = self._go_on()
         info: dict[str, Any] = {"action_mask": m.open.copy()}
         if over:
@@ -157,11 +160,24 @@ def option(options: dict[str, Any] | None, known: str) -> Any:
     return (options or {}).get(known)
 
 
-def weights(action: Any) -> np.ndarray:
+NO_ACTION = (TypeError, ValueError, OverflowError)
+"""What numpy raises where no numbers are given, or too many of them."""
+
+
+def no_action(given: Any, wanted: str = "the number of a slot") -> UsageError:
+    """What was chosen is no number."""
+    return UsageError(f"an action is {wanted}, not {given!r:.60}")
+
+
+def weights(action: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Weights from -1 to 1; beyond that they are cut, as an agent's are."""
-    given = np.asarray(action, np.float64)
-    if np.isnan(given).any():
-        raise UsageError(f"weights are numbers from -1 to 1, not {action!r}")
+    try:
+        given = np.asarray(action, np.float64)
+    except (TypeError, ValueError):
+        given = np.full(shape, np.nan)
+    if given.shape != shape or np.isnan(given).any():
+        how_many = " x ".join(map(str, shape))
+        raise UsageError(f"weights are {how_many} numbers from -1 to 1, not {action!r:.60}")
     return np.clip(given, -1.0, 1.0)
 
 

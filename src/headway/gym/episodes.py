@@ -33,6 +33,8 @@ class Episodes:
     def __post_init__(self) -> None:
         if self.part not in ("train", "test", "all"):
             raise UsageError(f"part must be train, test or all, not {self.part!r}")
+        if not isinstance(self.workload, Workload):
+            raise UsageError(f"{self.workload!r:.60} is no workload; read a log with headway.read(file)")
         if not 0 < self.train < 1:
             raise UsageError(f"train must be above 0 and below 1, not {self.train}")
         if self.jobs < 1 or self.last - self.first < self.jobs:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -45,13 +47,16 @@ class Simulations:
         self.reward, self.done = np.zeros(count), np.zeros(count, np.bool_)
         self.actions, self.weights = np.zeros(count, np.int64), np.zeros((count, 4))
         self.firsts = np.full(count, -1, np.int64)
-        self._threads = ThreadPoolExecutor(threads) if threads > 1 and count > ALONE else None
-        self._shares = [
-            (count * i // threads, count * (i + 1) // threads)
-            for i in range(threads if self._threads is not None else 1)
-        ]
-        if self._threads is None:
-            self._shares = [(0, count)]
+        threads = threads if count > ALONE else 1
+        self._shares = [(count * i // threads, count * (i + 1) // threads) for i in range(threads)]
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(len(self._shares))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Threads cannot be copied; a copy has its own.
+        return {name: value for name, value in vars(self).items() if name != "_pool"}
 
     def begin(self, firsts: np.ndarray) -> None:
         """Begin the episodes with these first jobs; -1 leaves a session as it is."""
@@ -61,10 +66,18 @@ class Simulations:
 
     def step(self) -> None:
         """One decision in each, by ``actions`` or ``weights``; sessions that were over begin ``firsts``."""
-        if self._threads is None:
+        if len(self._shares) == 1:
             self._step(*self._shares[0])
         else:
-            list(self._threads.map(lambda share: self._step(*share), self._shares))
+            list(self._pool.map(lambda share: self._step(*share), self._shares))
+
+    def figures(self) -> dict[str, np.ndarray]:
+        """Mean wait (s) and bounded slowdown of the sessions that are over, and which those are."""
+        told: dict[str, np.ndarray] = {}
+        for name, column in (("mean_wait", Sum.STARTED_WAITS), ("mean_bsld", Sum.STARTED_BSLD)):
+            means = self.tables.sums[:, column] / self.episodes.jobs
+            told |= {name: np.where(self.done, means, 0.0), f"_{name}": self.done.copy()}
+        return told
 
     def _step(self, low: int, high: int) -> None:
         core.step_all(

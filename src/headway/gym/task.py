@@ -11,6 +11,7 @@ from headway.platform import Platform
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT
 from headway.policies.agent.network import TASKS
 from headway.units import LONGEST, SECOND
+from headway.workload.cancelled import ended_only, ran_only
 
 
 class Task:
@@ -32,7 +33,7 @@ class Task:
             raise UsageError(f"window must be at most {MOST:,}, not {window}")
         if not 0 < period < LONGEST / SECOND:
             raise UsageError(f"period must be a number of seconds above 0, not {period!r}")
-        log = episodes.workload.fit_to(self.machine)
+        log = ran_only(ended_only(episodes.workload)).fit_to(self.machine)
         self.episodes = Episodes(log, episodes.jobs, episodes.part, episodes.train)
         self.mode, self.reward = settings(task, TASKS, "task"), settings(reward, REWARDS, "reward")
         self.window, self.period, self.may_wait = window, period, may_wait

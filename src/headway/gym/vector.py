@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from headway.errors import UsageError
-from headway.gym.environment import action_space, option, weights
+from headway.gym.environment import NO_ACTION, action_space, no_action, option, weights
 from headway.gym.episodes import Episodes, Part
 from headway.gym.sessions import Simulations
 from headway.gym.task import Task
@@ -84,18 +84,23 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
     def step(
         self, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """One decision in each session."""
+        """One decision in each session; ``info`` has the mean wait and slowdown of those that are over."""
         many = self.simulations
         if not self._has_begun:
             raise gymnasium.error.ResetNeeded("no episode has begun; call reset first")
         if many.done.any():
             many.firsts[:] = self.episodes.draw(self.np_random, self.num_envs)
         if self._by_weights:
-            many.weights[:] = weights(actions)
+            many.weights[:] = weights(actions, many.weights.shape)
         else:
-            many.actions[:] = actions
+            try:
+                many.actions[:] = actions
+            except NO_ACTION:
+                raise no_action(actions, f"a slot of each of {self.num_envs} sessions") from None
         many.step()
         info = {"action_mask": many.mask.copy()}
+        if many.done.any():
+            info |= many.figures()
         return many.seen.copy(), many.reward.copy(), many.done.copy(), self._never.copy(), info
 
     def action_masks(self) -> np.ndarray:
