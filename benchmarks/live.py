@@ -63,7 +63,7 @@ def queue_of(jobs: int, names: list[str], now: int) -> str:
         name = names[number - jobs // 10] if 0 <= number - jobs // 10 < len(names) else f"job-{number}"
         cpus, limit = 32 * (1 + number % 2), f"{1 + number % 20}:00:00"
         fields = (number, state, cpus, start, "N/A", limit, "Priority", 100_000 - number, now - 4 * number)
-        lines.append("|".join(map(str, (*fields, "batch", f"u{number % 200}", "", name))))
+        lines.append("|".join(map(str, (*fields, "batch", f"u{number % 200}", "", "", "", name))))
     return "\n".join(lines) + "\n"
 
 

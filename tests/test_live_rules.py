@@ -99,7 +99,7 @@ def rules(tmp_path: Path) -> Iterator[Rules]:
 def line(number: int, state: str, cpus: int, limit: str, priority: int = 1, partition: str = "main") -> str:
     start = NOW - 60 if state == "RUNNING" else "N/A"
     fields = (number, state, cpus, start, "N/A", limit, "Priority", priority, NOW - 90, partition, "ada")
-    return "|".join(map(str, (*fields, "", f"j{number}")))
+    return "|".join(map(str, (*fields, "", "", "", f"j{number}")))
 
 
 def planned(rules: Rules, *lines: str, partition: str = "") -> RulesPlan:
@@ -212,7 +212,7 @@ def test_a_job_that_slurm_cancelled_before_its_script_began_is_lost(nodes: str, 
     slurm.texts["4"] = (
         f"JobId=4 JobName=hw-x.1\n   ReqNodeList=(null) ExcNodeList=(null)\n   NodeList={nodes}\n"
     )
-    slurm.texts[LOOK[-1]] = f"4|CANCELLED|1|{NOW}|{NOW + 1}|1:00|None|1|{NOW}|main|ada||hw-x.1\n"
+    slurm.texts[LOOK[-1]] = f"4|CANCELLED|1|{NOW}|{NOW + 1}|1:00|None|1|{NOW}|main|ada||||hw-x.1\n"
     with folder() as path:
         grid = written(path, cluster("little", 8, kind="slurm", policy="conservative"))
         server = SlurmServer(grid, grid.sites[0], control=False)

@@ -191,13 +191,14 @@ def test_no_controller_is_no_answer(live: InProcess) -> None:
 
 def test_the_queue_is_read_in_the_order_of_slurm() -> None:
     text = (
-        "7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada||hw-a|b\n"
-        "8|PENDING|2|N/A|N/A|2:00:00|Priority|10|1700000001|main|ada||late\n"
-        "9|PENDING|2|N/A|N/A|1-00:00:00|Resources|20|1700000002|main|bob||first\n"
-        "5|RUNNING|3|1700000000|1700000060|UNLIMITED|None|9|1699999999|main|bob|n[1-3]|runs\n"
-        "6|NODE_FAIL|3|1700000000|1700000060|1:00|None|9|1699999999|main|bob||gone\n"
+        "7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada||||hw-a|b\n"
+        "8|PENDING|2|N/A|N/A|2:00:00|Priority|10|1700000001|main|ada|(null)|N/A||late\n"
+        "9|PENDING|2|N/A|N/A|1-00:00:00|Resources|20|1700000002|main|bob|phys|high||first\n"
+        "5|RUNNING|3|1700000000|1700000060|UNLIMITED|None|9|1699999999|main|bob|phys|normal|n[1-3]|runs\n"
+        "6|NODE_FAIL|3|1700000000|1700000060|1:00|None|9|1699999999|main|bob||||gone\n"
     )
     jobs = parse_queue(text)
     assert [job.name for job in in_order(jobs)] == ["first", "late", "hw-a|b"]
     assert [job.state for job in jobs] == ["held", "waiting", "waiting", "running", "failed"]
+    assert [(job.account, job.qos) for job in jobs[1:4]] == [("", ""), ("phys", "high"), ("phys", "normal")]
     assert jobs[1].limit == 7200 * SECOND and jobs[3].start == 1700000000 * SECOND

@@ -10,16 +10,18 @@ import numpy as np
 import headway
 from headway.forecast import Outlook, Present, Record, present
 from headway.forecast.answer import Question, answer
+from headway.forecast.arrivals import Arrivals
 from headway.live.engine import Job
 from headway.live.slurm.queue import SlurmJob
 from headway.live.slurm.rules import RulesPlan
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import parse_spec
 from headway.site import Site
-from headway.site.model import Partition
+from headway.site.config import Config
+from headway.site.model import Association, Limits, Partition, Qos
 from headway.units import MINUTE, NEVER, SECOND
 from headway.workload import Header
-from slurm_by_hand import BEGAN, UNDISTURBED, log, site
+from slurm_by_hand import BASIC, BEGAN, UNDISTURBED, log, site
 
 NOW = 40
 """Seconds after the first submission."""
@@ -120,3 +122,88 @@ def test_new_names_do_not_take_the_numbers_of_a_past_without_names() -> None:
     now = (BEGAN + 60) * SECOND
     known, _ = present([Present(1, MINUTE, now, user="ada")], now, headway.Platform.procs(4), past)
     assert known.workload.user.tolist() == [0, 1]
+
+
+def with_a_cancelled_job() -> headway.Workload:
+    """The whole machine runs for ten minutes; who wants all of it for an hour waits and is cancelled after
+    five minutes; a job of one node comes behind both."""
+    jobs = log((0, 4, 10, 10), (10, 4, 60, 60), (20, 1, 10, 10), eligible=[0, 10, 20])
+    return jobs.with_columns(
+        wait=np.array([0, -1, 580]) * SECOND,
+        cancelled_after=np.array([-1, 300 * SECOND, -1]),
+        runtime=np.array([600, 0, 600]) * SECOND,
+    )
+
+
+def test_who_was_cancelled_while_it_waited_is_in_the_queue_until_then() -> None:
+    """Nobody knows in the first minute that it will be cancelled: the job behind it is planned behind it."""
+    known = Record.recorded(with_a_cancelled_job(), site().platform())
+    assert len(known) == 3 and known.cancelled.tolist() == [False, True, False]
+    outlook = Outlook(known, UNDISTURBED)
+    found = outlook.of_row(2, 60 * SECOND, draws=1)
+    assert (found.running, found.waiting) == (1, 1)
+    assert found.plan >= 70 * MINUTE
+    later = outlook.of_row(2, 400 * SECOND, draws=1)
+    assert (later.running, later.waiting) == (1, 0)
+    assert later.plan <= 11 * MINUTE
+
+
+def test_who_was_cancelled_comes_again_only_where_the_policy_knows_such_jobs() -> None:
+    known = Record.recorded(with_a_cancelled_job(), site().platform())
+    now, rng = 86_405 * SECOND, np.random.default_rng(1)  # who came ten seconds after the first comes again
+    day = {flag: Arrivals(known, now, 2, flag).draw(rng)[0].tolist() for flag in (False, True)}
+    assert 1 in day[True] and 1 not in day[False]
+    assert Arrivals(known, now, 2, True).run_times(np.array([1])).tolist() == [300 * SECOND]
+    assert Outlook(known, UNDISTURBED).forward.policy.takes_cancelled
+
+
+def test_no_run_time_is_learned_from_who_never_ran() -> None:
+    known = Record.recorded(with_a_cancelled_job(), site().platform())
+    assert known.by_end.tolist() == [0, 2]
+    never = with_a_cancelled_job().with_columns(eligible=np.array([0, -1, 20 * SECOND]))
+    assert len(Record.recorded(never, site().platform())) == 2  # held until it was cancelled: in nobody's way
+
+
+def one_at_a_time() -> Site:
+    """A site whose QOS *small* lets each user run one job."""
+    database = "accounting_storage/slurmdbd"
+    enforced = {"AccountingStorageEnforce": "limits,qos", "AccountingStorageType": database}
+    qos = (Qos("normal"), Qos("small", limits=Limits(max_jobs_per_user=1)))
+    tree = (Association("root"), Association("phys", parent=0), Association("phys", "ada", parent=1))
+    return replace(short(), config=Config.of(BASIC | enforced), qos=qos, associations=tree)
+
+
+def test_a_live_cluster_is_foreseen_with_accounts_and_qos() -> None:
+    """Both jobs would fit now; of their QOS one runs at a time."""
+    now = BEGAN * SECOND
+    first, second = (
+        SlurmJob(
+            str(k), "waiting", 4, None, None, 10 * MINUTE, 1, now, "main", "ada", "a", "", "phys", "small"
+        )
+        for k in (1, 2)
+    )  # fmt: skip
+    plan = RulesPlan(parse_spec(UNDISTURBED), one_at_a_time(), [], [first, second], now)
+    begin, end = plan.planned(0)
+    assert begin - now < MINUTE
+    assert plan.planned(1)[0] >= end
+
+
+def test_a_queue_that_is_watched_has_its_accounts_and_qos() -> None:
+    """ada's job of QOS *small* runs for ten minutes more: her next one of that QOS waits for it."""
+    jobs = log((0, 1, 60, 60), partition=["main"], user=["ada"], account=["phys"], qos=["normal"])
+    on = one_at_a_time()
+    past = Record(jobs, on.platform(), np.array([0]), np.array([60 * MINUTE]))
+    now = (BEGAN + 7200) * SECOND
+    runs = Present(
+        procs=4, walltime=11 * MINUTE, submit=now - MINUTE, start=now - MINUTE, user="ada", number=2,
+        partition="main", nodes="n3", account="phys", qos="small",
+    )  # fmt: skip
+    known, at = present([runs], now, on.platform(), past)
+    assert known.workload.labels["qos"] == ["normal", "small"]
+
+    def plan(qos: int) -> int:
+        asked = Question(4, 10 * MINUTE, {"partition": 0, "user": 0, "account": 0, "qos": qos})
+        found = answer(Outlook(known, UNDISTURBED), at, asked, draws=1, teachers=0).main.forecast
+        return (found.plan - at) // SECOND
+
+    assert plan(0) < 60 and 590 <= plan(1) <= 700

@@ -215,7 +215,7 @@ def _question(
         assert job is not None
         row = record.row_of(job)
         work = record.workload
-        waits_on = record.is_open and record.start[row] == NEVER
+        waits_on = record.is_open and record.start[row] == record.end[row] == NEVER
         now = _instant(record, at) if at else record.last if waits_on else int(work.submit[row])
         return now, Question(int(work.procs[row]), int(work.walltime[row]), row=row)
     codes = {column: record.code(column, name) for column, name in names.items() if name}

@@ -135,6 +135,7 @@ def teach(outlook: Outlook, now: int, teachers: int, seed: int, progress: Progre
     """What the last jobs that have started by ``now`` teach; nothing if there are none."""
     record = outlook.record
     before = record.order[: int(np.searchsorted(record.submits, now))]
+    before = before[~record.cancelled[before]]
     rows = before[max(len(before) // 10, len(before) - SPREAD * teachers) :]
     rows = rows[:: max(1, len(rows) // teachers)][:teachers]
     if not len(rows):

@@ -8,7 +8,9 @@ came on that day of that week come again. A log younger than a week repeats its 
     draw 2   | same day 2 weeks ago  | next day last week    | ...
              now                    +1 day                  +2 days
 
-A job that comes again runs as long as it did, if that was known at the instant; else its whole request.
+A job that comes again runs as long as it did, if that was known at the instant; else its whole request. One
+that was cancelled while it waited is cancelled again after as long, where the policy knows such jobs; else it
+does not come.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ FADING = 0.7
 class Arrivals:
     """Draws of the jobs that come after an instant."""
 
-    def __init__(self, record: Record, now: int, days: int) -> None:
+    def __init__(self, record: Record, now: int, days: int, cancelled: bool = False) -> None:
         self.record, self.now = record, now
+        self._comes = None if cancelled or not record.cancelled.any() else ~record.cancelled
         first = int(record.submits[0]) if len(record) else now
         self._days = [self._day(day, now - first) for day in range(days)]
 
@@ -59,10 +62,15 @@ class Arrivals:
                 when.append(self.record.submits[first:last] + lag)
         if not rows:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        return np.concatenate(rows), np.concatenate(when)
+        all_rows, all_when = np.concatenate(rows), np.concatenate(when)
+        if self._comes is None:
+            return all_rows, all_when
+        comes = self._comes[all_rows]
+        return all_rows[comes], all_when[comes]
 
     def run_times(self, rows: Column) -> Column:
         """How long jobs that come again run (µs)."""
         record = self.record
-        known = record.end[rows] <= self.now
-        return np.where(known, record.end[rows] - record.start[rows], record.workload.walltime[rows])
+        known, work = record.end[rows] <= self.now, record.workload
+        begun = np.where(record.cancelled[rows], work.submit[rows], record.start[rows])
+        return np.where(known, record.end[rows] - begun, work.walltime[rows])

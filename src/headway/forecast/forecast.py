@@ -148,7 +148,8 @@ class Outlook:
         own = int(np.flatnonzero(rows == row)[0])
         beyond = MOST_DAYS * DAY if planned == NEVER else planned - instant.now
         days = min(beyond // DAY + 2, MOST_DAYS)
-        arrivals, starts = Arrivals(instant.record, instant.now, days), np.empty(draws, np.int64)
+        cancelled, starts = self.forward.policy.takes_cancelled, np.empty(draws, np.int64)
+        arrivals = Arrivals(instant.record, instant.now, days, cancelled)
         if planned == instant.now and not self.forward.plans_with_draws:
             starts[:] = planned  # at the instant itself nothing is left to chance
             draws = 0

@@ -140,6 +140,9 @@ class Beginning:
         if policy.goes_on:
             now = self.instant.now
             extra |= {"ran": comes < now, "since": np.where(comes <= now, submit, -1)}
+        if "cancelled_after" in extra:  # of those who wait nobody knows it yet
+            known = (comes > self.instant.now) & (record.end[rows] <= self.instant.now)
+            extra["cancelled_after"] = np.where(known, extra["cancelled_after"], -1)
         arrivals = Arrivals(
             submit, work.procs[rows], request, np.minimum(lasts, request), extra, machine,
             labels=work.labels, origin=work.header.unix_start or 0,

@@ -2,7 +2,7 @@
 
     known        submitted by then, before the job that asks or with it
     running      started before the instant, and not over at it
-    waiting      neither started before the instant nor over
+    waiting      neither started before the instant nor over; also if it was cancelled afterwards
 
 A job that starts at the very instant still waits: the scheduler decides after the arrivals of an instant. Of
 a running job only its start is known, not its end.
@@ -41,7 +41,8 @@ class Instant:
         else:
             count = int(record.rank[newest]) + 1
         known = record.order[:count]
-        alive = known[(record.end[known] > now) | (record.start[known] >= now)]
+        over = (record.end[known] <= now) & ((record.start[known] < now) | record.cancelled[known])
+        alive = known[~over]
         begun = record.start[alive] < now
         running, waiting = alive[begun], alive[~begun]
         return cls(record, now, running[np.argsort(record.start[running], kind="stable")], waiting)

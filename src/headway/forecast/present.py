@@ -20,6 +20,9 @@ from headway.units import NEVER, SECOND
 from headway.workload import Header, Workload
 from headway.workload.table import ALWAYS
 
+NAMED = {"user": "user", "partition": "partition", "node_list": "nodes", "account": "account", "qos": "qos"}
+"""Columns of names, and what a job of now has for them."""
+
 
 @dataclass(frozen=True)
 class Present:
@@ -34,6 +37,8 @@ class Present:
     partition: str = ""
     nodes: str = ""
     """Those it runs on, such as n[1-3,7]; of a site's jobs."""
+    account: str = ""
+    qos: str = ""
 
 
 def present(
@@ -50,10 +55,10 @@ def present(
     header = Header((f"; UnixStartTime: {first}",)) if ended is None else ended.workload.header
     origin = SECOND * (header.unix_start or 0)
     labels = {} if ended is None else dict(ended.workload.labels)
-    users, partitions, nodes = (
-        _coded(ended, labels, column, [getattr(job, name) for job in jobs])
-        for column, name in (("user", "user"), ("partition", "partition"), ("node_list", "nodes"))
-    )
+    named = {
+        column: _coded(ended, labels, column, [getattr(job, name) for job in jobs])
+        for column, name in NAMED.items()
+    }
     columns = {
         "job": np.array([job.number for job in jobs], np.int64),
         "submit": np.array([min(job.submit, now) - origin for job in jobs], np.int64),
@@ -62,9 +67,7 @@ def present(
         "runtime": np.array(
             [job.walltime if job.start is None else now - job.start for job in jobs], np.int64
         ),
-        "user": users,
-        "partition": partitions,
-        "node_list": nodes,
+        **named,
     }
     begun = [NEVER if job.start is None else job.start - origin for job in jobs]
     start, end = np.array(begun, np.int64), np.full(len(jobs), NEVER, np.int64)

@@ -1,7 +1,8 @@
 """What is known of a machine's jobs: what they asked for, and when they started and ended.
 
 Rows are those of the workload; times are µs on its clock. A job that has not started, or of which nobody
-knows when, has NEVER for its start; one that has not ended has NEVER for its end.
+knows when, has NEVER for its start; one that has not ended has NEVER for its end. A job that was cancelled
+while it waited has never started, and its end is when that was.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Record:
     def recorded(cls, workload: Workload, platform: Platform) -> Record:
         """What a log recorded; jobs of which it has no wait are left out, and the ledger says so.
 
-        Jobs that were not over when the log was taken run or wait on (the reading rule unfinished=open).
+        Jobs that were not over when the log was taken run or wait on (the reading rule unfinished=open). Jobs
+        that were cancelled while they waited (a site's) waited until then.
         """
         wait = workload.get("wait")
         if wait is None or not (wait >= 0).any():
@@ -49,10 +51,12 @@ class Record:
                 file=workload.source.name,
             )
         unfinished = workload.columns.get("open", np.zeros(len(workload), np.int64)) > 0
-        kept = (wait >= 0) | unfinished
+        after = cancelled_after(workload)
+        kept = (wait >= 0) | unfinished | (after >= 0)
         known = workload.select(kept, rule="no_wait", action="no recorded wait: not looked at")
         start = np.where(known.wait >= 0, known.submit + known.wait, NEVER)
         end = np.where(unfinished[kept], NEVER, start + known.runtime)
+        end = np.where(after[kept] >= 0, known.submit + after[kept], end)
         return cls(known, platform, start, end)
 
     @classmethod
@@ -67,6 +71,11 @@ class Record:
     def is_open(self) -> bool:
         """Whether the log was taken while some of its jobs ran or waited."""
         return bool((self.column("open") > 0).any())
+
+    @cached_property
+    def cancelled(self) -> npt.NDArray[np.bool_]:
+        """Jobs that were cancelled while they waited."""
+        return np.asarray((self.start == NEVER) & (self.end < NEVER))
 
     @cached_property
     def last(self) -> int:
@@ -95,8 +104,9 @@ class Record:
 
     @cached_property
     def by_end(self) -> Column:
-        """Rows by their end, then by their start, then as in the file."""
-        return np.lexsort((self.start, self.end))
+        """Rows of jobs that have started by their end, then by their start, then as in the file."""
+        order = np.lexsort((self.start, self.end))
+        return np.asarray(order[self.start[order] < NEVER])
 
     def column(self, *names: str) -> Column:
         """The first of these columns that the workload has, else unknown (-1) for all."""
@@ -140,6 +150,18 @@ class Record:
         never = np.array([NEVER], np.int64)
         start, end = np.concatenate([self.start, never]), np.concatenate([self.end, never])
         return replace(self, workload=workload, start=start, end=end), len(self)
+
+
+def cancelled_after(workload: Workload) -> Column:
+    """How long after its submission (µs) each job was cancelled while it waited; -1: it was not.
+
+    So it is of jobs that nobody could have waited for: never eligible, or without a walltime.
+    """
+    after = workload.columns.get("cancelled_after")
+    if after is None:
+        return np.full(len(workload), -1, np.int64)
+    eligible = workload.columns.get("eligible", workload.submit)
+    return np.where((eligible >= 0) & (workload.walltime > 0), after, -1)
 
 
 def nothing_asked(name: str, column: npt.NDArray[np.generic]) -> int:

@@ -32,6 +32,8 @@ def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:
             number=number,
             partition=job.partition,
             nodes=job.nodes,
+            account=job.account,
+            qos=job.qos,
         )
         for number, job in enumerate([*running, *waiting], 1)
     ], now

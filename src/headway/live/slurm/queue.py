@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from headway.units import DAY, SECOND
 
-FIELDS = "%i|%T|%C|%S|%e|%l|%r|%Q|%V|%P|%u|%N|%j"
-"""Number, state, CPUs, start, end, limit, reason, priority, submission, partition, user, nodes, name."""
+FIELDS = "%i|%T|%C|%S|%e|%l|%r|%Q|%V|%P|%u|%a|%q|%N|%j"
+"""Number, state, CPUs, start, end, limit, reason, priority, submission, partition, user, account, QOS, nodes,
+name."""
 LOOK = ("squeue", "--noheader", "--all", "--states=all", "--array", f"--format={FIELDS}")
 """Names come last: they may hold anything."""
 
@@ -50,6 +51,8 @@ class SlurmJob:
     name: str
     nodes: str = ""
     """Those it runs on, such as n[1-3,7]."""
+    account: str = ""
+    qos: str = ""
 
     @property
     def is_waiting(self) -> bool:
@@ -69,19 +72,23 @@ def parse_ours(text: str) -> list[SlurmJob]:
 def parse_line(line: str) -> SlurmJob:
     """One job.
 
-    >>> parse_line("7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada||hw-x").state
+    >>> parse_line("7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada|||n1|hw-x").state
     'held'
     """
-    number, state, cpus, start, end, limit, reason, priority, submitted, partition, user, nodes, name = (
-        line.split("|", 12)
-    )
+    number, state, cpus, start, end, limit, reason, priority, submitted, *rest = line.split("|", 14)
+    partition, user, account, qos, nodes, name = rest
     found = STATES.get(state, "failed")
     if state == "PENDING":
         found = "held" if reason in HELD else "waiting"
     return SlurmJob(
         number, found, int(cpus or 0), _instant(start), _instant(end), parse_limit(limit), int(priority or 0),
-        _instant(submitted) or 0, partition, user, name, nodes,
+        _instant(submitted) or 0, partition, user, name, nodes, _name(account), _name(qos),
     )  # fmt: skip
+
+
+def _name(text: str) -> str:
+    """A name; empty where there is none, as without an accounting database."""
+    return "" if text in ("(null)", "N/A") else text
 
 
 def _instant(text: str) -> int | None:

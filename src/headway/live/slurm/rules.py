@@ -38,6 +38,8 @@ STRIDE = 2000
 """Instants simulated between two looks at whether anything still ends."""
 MOST_PASSES = 500
 """Passes of backfill in all that is foreseen, about."""
+NAMED = {"user": "user", "partition": "partition", "node_list": "nodes", "account": "account", "qos": "qos"}
+"""Columns of names that the rules look at, and what squeue's jobs have for them."""
 FRESH = 600.0
 """Seconds for which a site is taken to be as it was."""
 
@@ -136,20 +138,19 @@ class RulesPlan:
         left = [max((job.start or self.now) + job.limit - self.now, SECOND) for job in self.running]
         limits = [*(present + each for each in left), *(job.limit for job in self.waiting)]
         procs = [max(job.procs, 1) for job in (*self.running, *self.waiting)]
-        partitions = [job.partition for job in (*self.running, *self.waiting)]
-        users = [job.user for job in (*self.running, *self.waiting)]
-        nodes = [job.nodes for job in self.running]
+        names = {
+            column: [str(getattr(job, name)) for job in (*self.running, *self.waiting)]
+            for column, name in NAMED.items()
+        }
         comes = [0] * len(self.running) + [present] * len(self.waiting)
         if trial is not None:
             limits.append(trial.shape.time(trial.walltime))
             procs.append(trial.shape.procs)
-            partitions.append(self.partition)
-            users.append("")
+            for column, values in names.items():
+                values.append(self.partition if column == "partition" else "")
             comes.append(present)
         try:
-            starts = self._simulated(
-                np.array(comes), np.array(procs), np.array(limits), partitions, users, nodes, begin
-            )
+            starts = self._simulated(np.array(comes), np.array(procs), np.array(limits), names, begin)
         except HeadwayError as error:
             raise not_foreseen(error) from None
         return np.where(starts < NEVER, starts + begin, NEVER)
@@ -166,18 +167,10 @@ class RulesPlan:
         return replace(self.site, scheduler={**self.site.scheduler, "bf_interval": str(interval)})
 
     def _simulated(
-        self,
-        comes: Times,
-        procs: Times,
-        limits: Times,
-        partitions: list[str],
-        users: list[str],
-        nodes: list[str],
-        begin: int,
+        self, comes: Times, procs: Times, limits: Times, names: dict[str, list[str]], begin: int
     ) -> Times:
         columns, labels = {}, {}
-        nodes = nodes + [""] * (len(comes) - len(nodes))
-        for name, values in (("partition", partitions), ("user", users), ("node_list", nodes)):
+        for name, values in names.items():
             labels[name] = sorted(set(values))
             places = {label: code for code, label in enumerate(labels[name])}
             columns[name] = np.array([places[value] for value in values], np.int64)
