@@ -26,7 +26,7 @@ class Site:
 
     Associations have the root first and parents before children; there are none where a site has no
     accounting. `scheduler` is SchedulerParameters taken apart. `usage` is raw usage (s x billing) by account
-    and user before the log begins.
+    and user, before the log begins or when it was `exported`.
     """
 
     name: str
@@ -37,6 +37,8 @@ class Site:
     config: Config = field(default_factory=Config)
     scheduler: Mapping[str, str] = field(default_factory=dict)
     usage: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    exported: int | None = None
+    """When `usage` was what it is (s since 1970), by sdiag.txt; None where nobody says."""
     licenses: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, frozenset[str]] | None = None
     """Users by group (groups.txt), for AllowGroups; None where nobody says who is in which."""

@@ -14,6 +14,7 @@ from headway.policies.slurm.settings import Waiver
 from headway.policies.slurm.tables import UNSET, Cap, Factor, Holder, Rank, Usage
 from headway.site import Site
 from headway.site.model import Limits
+from headway.site.usage import usage_at
 
 NAMED = ("cpu", "mem", "node", "billing")
 """Resources that have numbers of their own (:class:`Tres`)."""
@@ -135,8 +136,8 @@ def other_resources(site: Site) -> list[str]:
     return [name for name in names if name not in NAMED]
 
 
-def usage_rows(site: Site) -> npt.NDArray[np.float64]:
-    """Usage before the log begins, shares of each level, usage factors."""
+def usage_rows(site: Site, first: int) -> npt.NDArray[np.float64]:
+    """Usage when the simulation begins (s since 1970), shares of each level, usage factors."""
     qos, count = len(site.qos), len(site.qos) + len(site.associations)
     rows = np.zeros((len(Usage), max(count, 1)), np.float64)
     rows[[Usage.FACTOR, Usage.LIMIT_FACTOR]] = 1.0
@@ -147,8 +148,9 @@ def usage_rows(site: Site) -> npt.NDArray[np.float64]:
     for one in site.associations:
         if one.shares != PARENT:
             level[one.parent] = level.get(one.parent, 0) + one.shares
+    used = usage_at(site, first)
     for h, one in enumerate(site.associations, start=qos):
-        rows[Usage.RAW, h] = site.usage.get((one.account, one.user), 0.0)
+        rows[Usage.RAW, h] = used.get((one.account, one.user), 0.0)
         if one.parent < 0:
             rows[[Usage.SHARES_NORM, Usage.SHARES_PRODUCT], h] = 1.0
         elif one.shares != PARENT and level.get(one.parent):

@@ -169,7 +169,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         accounts=np.zeros((max(len(site.qos), 1) * max(accounts, 1), len(resources) + 1), np.int64),
         submitted_by_user=np.zeros(max(len(site.qos), 1) * max(users, 1), np.int64),
         submitted_by_account=np.zeros(max(len(site.qos), 1) * max(accounts, 1), np.int64),
-        usage=usage_rows(site),
+        usage=usage_rows(site, first),
         used=np.zeros((max(holders, 1), len(resources)), np.float64),
         queue=np.zeros((len(Record), queue), np.int64),
         running=np.zeros((2, most), np.int64),

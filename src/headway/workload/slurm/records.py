@@ -29,6 +29,7 @@ _SOURCES: dict[str, tuple[tuple[str, Callable[[pl.Series], pl.Series]], ...]] = 
                   ("NCPUS", cells.whole)),
     "nodes": (("AllocNodes", cells.whole), ("NNodes", cells.whole),
               ("AllocTRES", lambda text: cells.tres(text, "node")), ("ReqNodes", cells.whole)),
+    "billing": (("AllocTRES", lambda text: cells.tres(text, "billing")),),
     "cpu": (("TotalCPU", lambda text: cells.duration(text, 1)),),
     "memory": (("ReqMem", lambda text: cells.memory_kb(text, "M")),),
     "suspended": (("Suspended", lambda text: cells.duration(text, 1)),),

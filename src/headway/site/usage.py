@@ -1,0 +1,79 @@
+"""Usage at an instant before the export: what sshare showed less what the log's own runs have added since.
+
+sshare's usage is that of the export, at which sdiag's file tells the time. A run that ended t seconds before
+it is in there with d^t of itself, if a second leaves d of all usage. So what was there at an earlier instant
+is known from the rest, as long as not too much of it has decayed since.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.workload.slurm.spent import Spent, read_spent
+
+if TYPE_CHECKING:
+    from headway.site.site import Site
+
+HALF_LIVES = 3
+"""So many half-lives before the export usage is computed back; beyond, too little of it is left."""
+SILENT = 0.1
+"""So much of a half-life the log may end before the export: what ran after its end is unknown."""
+
+Usage = Mapping[tuple[str, str], float]
+
+
+def usage_at(site: Site, instant: int) -> Usage:
+    """Raw usage by account and user at an instant (s since 1970), or as exported where nobody can tell."""
+    half_life, exported, log = site.config.seconds("PriorityDecayHalfLife"), site.exported, site.jobs
+    if not site.usage or exported is None or log is None or ".swf" in log.name:
+        return site.usage
+    forgets = site.config.get("PriorityUsageResetPeriod").upper() not in ("", "NONE")
+    too_long = half_life and exported - instant > HALF_LIVES * half_life
+    if forgets or too_long or instant >= exported:
+        return site.usage
+    spent = _spent(log, log.stat().st_mtime_ns)
+    silent = exported - int(spent.end.max(initial=0))
+    if not len(spent.end) or silent > SILENT * (half_life or math.inf):
+        return site.usage
+    left = 1 - 0.693 / half_life if half_life else 1.0
+    return _less(site, spent, instant, exported, left)
+
+
+@lru_cache(maxsize=2)
+def _spent(jobs: Path, changed: int) -> Spent:
+    """The runs of a log, read once as long as it is not changed."""
+    return read_spent(jobs)
+
+
+def remaining(spent: Spent, instant: int, exported: int, left: float) -> npt.NDArray[np.float64]:
+    """What each run after ``instant`` adds to the usage at the export, if a second leaves ``left`` of it."""
+    start, end = (np.clip(t, instant, exported) for t in (spent.start, spent.end))
+    if left == 1.0:
+        return np.asarray(spent.rate * (end - start), np.float64)
+    return np.asarray(spent.rate * (left ** (exported - end) - left ** (exported - start)) / -math.log(left))
+
+
+def _less(site: Site, spent: Spent, instant: int, exported: int, left: float) -> Usage:
+    """The exported usage without what the log's runs have added since the instant, as it was then."""
+    added = remaining(spent, instant, exported, left)
+    factors = {one.name: one.usage_factor for one in site.qos}
+    place = {(one.account, one.user): k for k, one in enumerate(site.associations) if not one.partition}
+    own = np.zeros(len(site.associations))
+    sums = np.bincount(spent.of, added, len(spent.who)).tolist()
+    for (account, user, qos), usage in zip(spent.who, sums, strict=True):
+        at = place.get((account, user), place.get((account, ""), -1))
+        while at >= 0:
+            own[at] += usage * factors.get(qos, 1.0)
+            at = site.associations[at].parent
+    decayed = left ** (exported - instant)
+    return {
+        key: max(usage - (own[place[key]] if key in place else 0.0), 0.0) / decayed
+        for key, usage in site.usage.items()
+    }
