@@ -97,7 +97,7 @@ def test_at_a_later_instant_the_runs_before_it_are_in_it(tmp_path: Path) -> None
     "more",
     [
         {"sdiag.txt": "nothing of a time\n"},
-        {"sdiag.txt": f"sdiag output at some time ({EXPORTED + HOUR})\n"},  # an hour of which nobody knows
+        {"sdiag.txt": f"sdiag output at some time ({EXPORTED + 2 * HOUR})\n"},  # nobody knows of two hours
         {"slurm.conf": CONF.replace("0-4", "0-2")},  # four half-lives
         {"slurm.conf": CONF + "PriorityUsageResetPeriod=DAILY\n"},
     ],

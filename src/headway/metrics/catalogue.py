@@ -192,14 +192,15 @@ ENDINGS = {
     "1": ("_slowdown", "_bsld", "_stretch", "_share"),
     "jobs": ("_jobs",),
     "tasks": ("_tasks",),
+    "days": ("_days",),
 }
 
 
 def unit_of(name: str) -> str:
     """The unit of a number of a summary; "1" for a ratio, nothing where only its policy knows.
 
-    >>> unit_of("mean_wait"), unit_of("urgent_mean_slowdown"), unit_of("redirections")
-    ('s', '1', 'times')
+    >>> unit_of("mean_wait"), unit_of("urgent_mean_slowdown"), unit_of("usage_warm_up_days")
+    ('s', '1', 'days')
     """
     if name in BY_NAME:
         return BY_NAME[name].unit

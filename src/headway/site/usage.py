@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HALF_LIVES = 3
 """So many half-lives before the export usage is computed back; beyond, too little of it is left."""
-SILENT = 0.1
+SILENT = 0.25
 """So much of a half-life the log may end before the export: what ran after its end is unknown."""
 
 Usage = Mapping[tuple[str, str], float]
