@@ -35,6 +35,12 @@ def check_replaceable(target: Path) -> None:
             raise UsageError(f"{target} is {words}; only regular files are replaced, so give another name")
 
 
+def refuse_existing(target: Path, force: bool) -> None:
+    """Complain now about a file that is there already, so that no long run is lost for it."""
+    if target.exists() and not force:
+        raise UsageError(f"{target} exists; give another name, or --force to replace it")
+
+
 def check_utf8(target: Path) -> None:
     """Complain about a name that Polars writes no tables under."""
     try:

@@ -11,6 +11,7 @@ from headway.cli.display import Display, output
 from headway.cli.frame import command
 from headway.errors import UsageError
 from headway.plain import counted
+from headway.writing import refuse_existing
 
 KEY_VARIABLE = "HEADWAY_KEY"
 """Environment variable with the secret; a secret on the command line is seen by everybody on the machine."""
@@ -45,8 +46,7 @@ def anonymise(
     they appear, or hashed with a secret key. Comments and columns that are not known to be harmless are left
     out. What is kept, and why, is listed.
     """
-    if target.exists() and not force:
-        raise UsageError(f"{target} exists; give another name, or --force to replace it")
+    refuse_existing(target, force)
     key = _key(key_file)
 
     from headway.site.archive import is_archive

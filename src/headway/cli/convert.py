@@ -11,6 +11,7 @@ from headway.cli.frame import command
 from headway.cli.writing import check_target, parts_table, several, write_each, write_one
 from headway.errors import UsageError
 from headway.plain import counted
+from headway.writing import refuse_existing
 
 if TYPE_CHECKING:
     from headway.workload import Workload
@@ -92,8 +93,7 @@ def _schedule(folder: Path, target: Path, force: bool, quiet: bool) -> None:
         )
     if not target.name.endswith("_jobs.csv"):
         raise UsageError(f"{folder} is a folder with a schedule; it can be written as ..._jobs.csv")
-    if target.exists() and not force:
-        raise UsageError(f"{target} exists; give another name, or --force to replace it")
+    refuse_existing(target, force)
     from headway.export import write_batsim_jobs
     from headway.result import Result
 

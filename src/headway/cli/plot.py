@@ -12,6 +12,7 @@ from headway.cli.display import output
 from headway.cli.frame import command
 from headway.cli.saved import run_names, saved_schedules
 from headway.errors import UsageError
+from headway.writing import refuse_existing
 
 KINDS = ("gantt", "utilization", "queue", "distribution")
 CAMPAIGN_KINDS = ("box", "violin", "ecdf")
@@ -82,8 +83,7 @@ def plot(
             raise UsageError(f"--{option} is for --kind {owner}, not for {kind}")
     if kind not in ("gantt", "utilization", "queue") and (first is not None or last is not None):
         raise UsageError("--from and --to are for figures over time; a distribution is of all jobs")
-    if out.exists() and not force:
-        raise UsageError(f"{out} exists; give another name, or --force to replace it")
+    refuse_existing(out, force)
 
     from headway import figures
     from headway.figures.style import check_format

@@ -10,9 +10,8 @@ import typer
 from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import command
-from headway.errors import UsageError
 from headway.policies.spec import parse_spec
-from headway.writing import check_replaceable, replacing
+from headway.writing import check_replaceable, refuse_existing, replacing
 
 if TYPE_CHECKING:
     from headway.cli.runs import Inputs
@@ -65,9 +64,8 @@ def replay(
     rules = parse_rules(rule)
     if policy:
         parse_spec(policy)  # complain before the log is read
-    if out is not None and out.exists() and not force:
-        raise UsageError(f"{out} exists; give another name, or --force to replace it")
     if out is not None:
+        refuse_existing(out, force)
         check_replaceable(out)
 
     from headway.cli.runs import Inputs

@@ -14,6 +14,7 @@ from headway.cli.display import Display, output
 from headway.cli.frame import command
 from headway.cli.saved import run_names, saved_schedules
 from headway.errors import UsageError
+from headway.writing import refuse_existing
 
 
 @command("report", example="headway report result -o report.html")
@@ -75,8 +76,7 @@ def check_report(file: Path, force: bool) -> None:
     """Complain now about a report that cannot be written later."""
     if file.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{file}: a report's name must end in .html")
-    if file.exists() and not force:
-        raise UsageError(f"{file} exists; give another name, or --force to replace it")
+    refuse_existing(file, force)
 
 
 def made_by_this() -> str:

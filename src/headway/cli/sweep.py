@@ -10,7 +10,7 @@ from headway.cli.display import Display, output
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
 from headway.plain import counted
-from headway.writing import write_text
+from headway.writing import refuse_existing, write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -109,8 +109,7 @@ def _check_table(file: Path, force: bool) -> None:
         raise UsageError(f"{file}: a table is written as .tex, .csv or .txt")
     if not file.parent.is_dir():
         raise UsageError(f"{file}: there is no folder {file.parent}; make it, or choose another place")
-    if file.exists() and not force:
-        raise UsageError(f"{file} exists; give another name, or --force to replace it")
+    refuse_existing(file, force)
 
 
 def _write_table(results: Results, metric: str, file: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.plain import counted
+from headway.writing import refuse_existing
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,8 +51,7 @@ def check_target(target: Path, many: bool, force: bool) -> None:
             f"{target}: a workload is written as SWF (.swf or .swf.gz) or as Batsim's .json, not as "
             f"{end}{packed}; give a name that ends so"
         )
-    if target.exists() and not force:
-        raise UsageError(f"{target} exists; give another name, or --force to replace it")
+    refuse_existing(target, force)
 
 
 def write_one(workload: Workload, target: Path) -> list[str]:

@@ -61,16 +61,8 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
     def memory(room: int) -> tables.Memory:
         """Grid, servers and agent, with space for so many moves."""
-        rules, servers = np.zeros(len(tables.Rule), np.int64), np.zeros((len(tables.Server), count), np.int64)
-        rules[tables.Rule.TUNING] = TUNINGS.index(spec.word("tuning"))
-        rules[tables.Rule.LAW] = LAWS.index(spec.word("law"))
-        rules[[tables.Rule.SIGMA, tables.Rule.SIGMA_OVER]] = fraction(spec.number("sigma"))
-        rules[tables.Rule.PERIOD] = microseconds_of(spec, "period")
+        rules, servers = _rules(spec), _servers(kind, speeds)
         rules[tables.Rule.TRANSFERS] = rows[tables.Task.TRANSFER].any()
-        servers[tables.Server.KIND] = kind
-        servers[[tables.Server.SPEED, tables.Server.SPEED_OVER]] = np.transpose(speeds)
-        servers[tables.Server.MEMO_TASK] = tables.NOWHERE
-        servers[[tables.Server.MEMO_TIME, tables.Server.PLANNED_AT]] = -1
         notes = agent.new_notes(
             len(clusters),
             HEURISTICS.index(spec.word("heuristic")),
@@ -105,9 +97,6 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         made = int(state.memory.counts[agent.Count.MOVES])
         return replace(setup, memory=memory(made)) if made > state.memory.moves.shape[1] else None
 
-    def moves(state: State) -> dict[str, Table]:
-        return logged_moves(state.memory)
-
     def own(state: State) -> dict[str, object]:
         return {
             "grid_tasks": int((rows[tables.Task.HOME] < 0).sum()),
@@ -116,21 +105,41 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
             "estimates": int(state.memory.notes[tables.Note.ESTIMATES]),
         }
 
-    def notes(state: State, ids: Table) -> dict[str, Table]:
-        return {"put_back": state.memory.tasks[agent.Known.PUT_BACK]}
-
     return Prepared(
         setup,
         arrivals.walltime,
         "" if estimated else "told" if local.params.get("compress") == "scratch" else "start",
         {f"{clusters[pool.cluster].name} {pool.group}".strip(): pool.procs for pool in pools},
         own,
-        notes,
+        lambda state, ids: {"put_back": state.memory.tasks[agent.Known.PUT_BACK]},
         remark=ESTIMATED if estimated else remark_on(rows),
         again=again,
-        moves=moves,
+        moves=lambda state: logged_moves(state.memory),
         sites=sites_of(pools) if count > len(clusters) else None,
     )
+
+
+def _rules(spec: Spec) -> Table:
+    """How sizes of tasks are chosen, how long they take on them, and when the agent looks again."""
+    from headway.policies.grid.tables import Rule
+
+    rules = np.zeros(len(Rule), np.int64)
+    rules[Rule.TUNING], rules[Rule.LAW] = TUNINGS.index(spec.word("tuning")), LAWS.index(spec.word("law"))
+    rules[[Rule.SIGMA, Rule.SIGMA_OVER]] = fraction(spec.number("sigma"))
+    rules[Rule.PERIOD] = microseconds_of(spec, "period")
+    return rules
+
+
+def _servers(kind: int, speeds: Sequence[tuple[int, int]]) -> Table:
+    """What stands before each cluster: the kind of its policy, its speed, and nothing known yet."""
+    from headway.policies.grid.tables import NOWHERE, Server
+
+    servers = np.zeros((len(Server), len(speeds)), np.int64)
+    servers[Server.KIND] = kind
+    servers[[Server.SPEED, Server.SPEED_OVER]] = np.transpose(speeds)
+    servers[Server.MEMO_TASK] = NOWHERE
+    servers[[Server.MEMO_TIME, Server.PLANNED_AT]] = -1
+    return servers
 
 
 def sites_of(pools: Sequence[Pool]) -> Sites:

@@ -248,66 +248,97 @@ def clocks(settings: Table, first: int, seed: int) -> Table:
     return clock
 
 
+NUMBERS = (
+    (Setting.SCHED_INTERVAL, "sched_interval"), (Setting.BATCH_DELAY, "batch_sched_delay"),
+    (Setting.QUEUE_DEPTH, "default_queue_depth"), (Setting.PARTITION_DEPTH, "partition_job_depth"),
+    (Setting.MAX_STARTS, "sched_max_job_start"), (Setting.BF_INTERVAL, "bf_interval"),
+    (Setting.BF_RESOLUTION, "bf_resolution"), (Setting.BF_MAX_TEST, "bf_max_job_test"),
+    (Setting.BF_MAX_START, "bf_max_job_start"), (Setting.BF_MAX_USER, "bf_max_job_user"),
+    (Setting.BF_MAX_PART, "bf_max_job_part"), (Setting.BF_MAX_USER_PART, "bf_max_job_user_part"),
+    (Setting.BF_MAX_ASSOC, "bf_max_job_assoc"), (Setting.BF_MIN_PRIORITY, "bf_min_prio_reserve"),
+    (Setting.BF_MIN_AGE, "bf_min_age_reserve"), (Setting.BF_PART_RESERVE, "bf_job_part_count_reserve"),
+    (Setting.BF_WINDOW_LINEAR, "bf_window_linear"), (Setting.BF_MAX_ARRAY, "bf_max_job_array_resv"),
+    (Setting.PREEMPT_REORDERS, "preempt_reorder_count"),
+)  # fmt: skip
+"""Parameters of the scheduler that are numbers."""
+SWITCHES = (
+    (Setting.BF_ONE_RESERVATION, "bf_one_resv_per_job"), (Setting.DEFER, "defer"),
+    (Setting.LIMIT_STOPS, "assoc_limit_stop"), (Setting.BUSY_FIRST, "bf_busy_nodes"),
+    (Setting.SERIAL_LAST, "pack_serial_at_end"), (Setting.RESERVE_RUNNING, "bf_running_job_reserve"),
+    (Setting.BF_LICENCES, "bf_licenses"), (Setting.YOUNGEST_FIRST, "preempt_youngest_first"),
+    (Setting.STRICT_ORDER, "preempt_strict_order"),
+)  # fmt: skip
+"""Those that are there or not."""
+
+
 def settings_of(site: Site) -> Table:
     """The controller's parameters that are whole numbers."""
-    number, config = site.scheduling_number, site.config
-    row = np.zeros(len(Setting), np.int64)
-    for setting, name in (
-        (Setting.SCHED_INTERVAL, "sched_interval"), (Setting.BATCH_DELAY, "batch_sched_delay"),
-        (Setting.QUEUE_DEPTH, "default_queue_depth"), (Setting.PARTITION_DEPTH, "partition_job_depth"),
-        (Setting.MAX_STARTS, "sched_max_job_start"), (Setting.BF_INTERVAL, "bf_interval"),
-        (Setting.BF_RESOLUTION, "bf_resolution"), (Setting.BF_MAX_TEST, "bf_max_job_test"),
-        (Setting.BF_MAX_START, "bf_max_job_start"), (Setting.BF_MAX_USER, "bf_max_job_user"),
-        (Setting.BF_MAX_PART, "bf_max_job_part"), (Setting.BF_MAX_USER_PART, "bf_max_job_user_part"),
-        (Setting.BF_MAX_ASSOC, "bf_max_job_assoc"), (Setting.BF_MIN_PRIORITY, "bf_min_prio_reserve"),
-        (Setting.BF_MIN_AGE, "bf_min_age_reserve"), (Setting.BF_PART_RESERVE, "bf_job_part_count_reserve"),
-        (Setting.BF_WINDOW_LINEAR, "bf_window_linear"),
-    ):  # fmt: skip
-        row[setting] = number(name)
-    for setting, name in (
-        (Setting.BF_ONE_RESERVATION, "bf_one_resv_per_job"), (Setting.DEFER, "defer"),
-        (Setting.LIMIT_STOPS, "assoc_limit_stop"), (Setting.BUSY_FIRST, "bf_busy_nodes"),
-        (Setting.SERIAL_LAST, "pack_serial_at_end"), (Setting.RESERVE_RUNNING, "bf_running_job_reserve"),
-    ):  # fmt: skip
+    config, row = site.config, np.zeros(len(Setting), np.int64)
+    for setting, name in NUMBERS:
+        row[setting] = site.scheduling_number(name)
+    for setting, name in SWITCHES:
         row[setting] = name in site.scheduler
-    row[Setting.BF_LICENCES] = "bf_licenses" in site.scheduler
     row[Setting.RESERVE_RUNNING] |= row[Setting.BF_LICENCES]
-    row[Setting.BF_WINDOW] = 60 * number("bf_window")
+    row[Setting.BF_WINDOW] = 60 * site.scheduling_number("bf_window")
     table = "bf_node_space_size" if "bf_node_space_size" in site.scheduler else "bf_max_job_test"
-    row[Setting.BF_TABLE] = number(table)
+    row[Setting.BF_TABLE] = site.scheduling_number(table)
     if config.get("SchedulerType").lower().endswith("builtin"):
         row[Setting.BF_INTERVAL] = -1
+    row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
+    row[Setting.CORE_WORDS], row[Setting.SLICE] = core_words(site), time_slice(site)
+    row[Setting.MEMORY] = "MEMORY" in config.get("SelectTypeParameters").upper()
+    row[Setting.MEMORY_CPU] = config.number("DefMemPerCPU") or UNSET
+    row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
+    for write in (_times, _priorities, _accounting, _preemption):
+        write(site, row)
+    return row
+
+
+def _times(site: Site, row: Table) -> None:
+    """How long the controller waits, and lets jobs run on."""
+    config = site.config
     row[Setting.COMPLETE_WAIT] = config.number("CompleteWait")
     row[Setting.KILL_WAIT] = config.number("KillWait")
-    over = config.seconds("OverTimeLimit")
+    over, beyond = config.seconds("OverTimeLimit"), config.seconds("ResvOverRun")
     row[Setting.OVER_TIME_LIMIT] = 0 if over is None else over
     row[Setting.OVER_TIME] = (1 << 32 if over is None else over) + NOTICED_LATE
-    beyond = config.seconds("ResvOverRun")
     row[Setting.RESERVATION_OVER] = (1 << 32 if beyond is None else beyond) + NOTICED_LATE
+    expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
+    row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
+    row[Setting.POWER_AFTER] = or_unset(site.off_after)
+    row[Setting.BOOT_TAKES] = config.seconds("ResumeTimeout") or 0
+
+
+def _priorities(site: Site, row: Table) -> None:
+    """How priorities are reckoned, and how often."""
+    config, flags = site.config, site.config.list("PriorityFlags")
     row[Setting.MULTIFACTOR] = "multifactor" in config.get("PriorityType").lower()
     row[Setting.CALC_PERIOD] = max(config.seconds("PriorityCalcPeriod") or 300, 1)
     row[Setting.MAX_AGE] = max(config.seconds("PriorityMaxAge") or 1, 1)
-    flags = config.list("PriorityFlags")
     row[Setting.FAVOR_SMALL] = config.get("PriorityFavorSmall").upper() == "YES"
     row[Setting.SIZE_BY_TIME] = "SMALL_RELATIVE_TO_TIME" in flags
     row[Setting.MAX_TRES] = "MAX_TRES" in flags
     row[Setting.ACCRUE_ALWAYS] = "ACCRUE_ALWAYS" in flags
     row[Setting.DEPTH_OBLIVIOUS] = "DEPTH_OBLIVIOUS" in flags
     row[Setting.FAIR_TREE] = not {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & set(flags)
-    row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
-    enforced = config.list("AccountingStorageEnforce")
+
+
+def _accounting(site: Site, row: Table) -> None:
+    """Which limits are enforced."""
+    config, enforced = site.config, site.config.list("AccountingStorageEnforce")
+    row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
     row[Setting.ENFORCE] = bool({"LIMITS", "SAFE", "ALL"} & set(enforced))
     row[Setting.SAFE] = "SAFE" in enforced
-    row[Setting.MEMORY] = "MEMORY" in config.get("SelectTypeParameters").upper()
-    row[Setting.MEMORY_CPU] = config.number("DefMemPerCPU") or UNSET
-    row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
     row[Setting.QOS] = len(site.qos)
     row[Setting.WAIVES] = any({flag.upper() for flag in one.flags} & set(WAIVERS) for one in site.qos)
-    row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
-    row[Setting.BF_MAX_ARRAY] = number("bf_max_job_array_resv")
-    expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
-    row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
-    kind = config.get("PreemptType").lower()
+    limits = [one.limits for one in site.qos] + [one.limits for one in site.associations]
+    ends = any(one.grp_tres_mins or one.grp_wall_minutes is not None for one in limits)
+    row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and not row[Setting.SAFE] and ends
+
+
+def _preemption(site: Site, row: Table) -> None:
+    """Who may preempt whom, and when."""
+    config, kind = site.config, site.config.get("PreemptType").lower()
     given = [one.preempt_mode for one in site.partitions] + [one.preempt_mode for one in site.qos]
     if any(mode_of(site, text) for text in ("", *given)):
         row[Setting.PREEMPTION] = (
@@ -315,17 +346,6 @@ def settings_of(site: Site) -> Table:
         )
     row[Setting.PREEMPT_EXEMPT] = max(config.seconds("PreemptExemptTime") or 0, 0)
     row[Setting.PREEMPT_PAUSE] = config.number("KillWait") + config.number("MessageTimeout")
-    limits = [one.limits for one in site.qos] + [one.limits for one in site.associations]
-    ends = any(one.grp_tres_mins or one.grp_wall_minutes is not None for one in limits)
-    row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and not row[Setting.SAFE] and ends
-    row[Setting.PREEMPT_REORDERS] = number("preempt_reorder_count")
-    row[Setting.YOUNGEST_FIRST] = "preempt_youngest_first" in site.scheduler
-    row[Setting.POWER_AFTER] = or_unset(site.off_after)
-    row[Setting.BOOT_TAKES] = config.seconds("ResumeTimeout") or 0
-    row[Setting.CORE_WORDS] = core_words(site)
-    row[Setting.SLICE] = time_slice(site)
-    row[Setting.STRICT_ORDER] = "preempt_strict_order" in site.scheduler
-    return row
 
 
 def weights_of(site: Site) -> npt.NDArray[np.float64]:

@@ -79,30 +79,6 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         state.jobs[rows.UjfbJob.SHAPE] = shapes.ravel()
         state.jobs[rows.UjfbJob.STOPPED_BY] = state.jobs[rows.UjfbJob.BROKEN_BY] = -1
 
-    def own(state: State) -> dict[str, object]:
-        names = {
-            "suspensions": rows.Note.STOPPED,
-            "preempting_jobs": rows.Note.PREEMPTING,
-            "kills_for_urgent": rows.Note.LOST,
-            "urgent_waited": rows.Note.QUEUED,
-        }
-        noted = state.memory.notes
-        found: dict[str, object] = {name: int(noted[note]) for name, note in names.items()}
-        found["suspensions"] = int(noted[rows.Note.STOPPED] - noted[rows.Note.LOST])
-        delays = state.jobs[rows.UjfbJob.DELAY, state.jobs[rows.UjfbJob.PREEMPTED_FOR] > 0]
-        found["mean_preemption_delay"] = int(delays.sum()) / (len(delays) * SECOND) if len(delays) else None
-        found["max_preemption_delay"] = int(delays.max()) / SECOND if len(delays) else None
-        found["swap_assumed"] = assumed
-        return found
-
-    def notes(state: State, ids: Table) -> dict[str, Table]:
-        by, rushed = state.jobs[rows.UjfbJob.STOPPED_BY], state.jobs[Job.CLASS] == URGENT_CLASS
-        return {
-            "preempted_by": np.where(by >= 0, ids[by], -1),
-            "preempted_times": state.jobs[rows.UjfbJob.STOPPED_TIMES],
-            "preemption_delay": np.where(rushed, state.jobs[rows.UjfbJob.DELAY], -1),
-        }
-
     def setup(room: int) -> Setup:
         memory = _memory(spec, procs, some, room)
         return Setup((procs, procs), hook, (), prepare, more_rows=rows.MORE_ROWS, memory=memory)
@@ -112,22 +88,14 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         short = state.memory.notes[rows.Note.UNRECORDED] > 0
         return setup(8 * len(state.memory.record)) if short else None
 
-    remark = ""
-    if not some:
-        remark = "no job is urgent, so ujfb is conservative(compress=scratch)"
-    elif assumed:
-        remark = (
-            f"neither swap time nor memory of {counted(assumed, 'job')} is known: taken to be of the median "
-            "size of the others (unknown=median)"
-        )
     plain = Prepared(
         setup(_record_room(arrivals, urgent) if some else 0),
         arrivals.walltime,
         "told",
-        own=own,
-        notes=notes,
+        own=lambda state: _counted(state) | {"swap_assumed": assumed},
+        notes=_noted,
         lead="swap_in",
-        remark=remark,
+        remark=_remark(some, assumed),
         again=again,
         sets=recorded if some else None,
     )
@@ -136,6 +104,46 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies.urgent.deadlines_setup import over_dbf
 
     return over_dbf(spec, plain, bool((deadline[~urgent] >= 0).any()))
+
+
+def _counted(state: State) -> dict[str, object]:
+    """How often, and how long, urgent jobs made others stop."""
+    from headway.policies.urgent.tables import Note, UjfbJob
+
+    noted = state.memory.notes
+    delays = state.jobs[UjfbJob.DELAY, state.jobs[UjfbJob.PREEMPTED_FOR] > 0]
+    return {
+        "suspensions": int(noted[Note.STOPPED] - noted[Note.LOST]),
+        "preempting_jobs": int(noted[Note.PREEMPTING]),
+        "kills_for_urgent": int(noted[Note.LOST]),
+        "urgent_waited": int(noted[Note.QUEUED]),
+        "mean_preemption_delay": int(delays.sum()) / (len(delays) * SECOND) if len(delays) else None,
+        "max_preemption_delay": int(delays.max()) / SECOND if len(delays) else None,
+    }
+
+
+def _noted(state: State, ids: Table) -> dict[str, Table]:
+    """Of each job: who stopped it last, how often it was stopped, and for how long an urgent one waited."""
+    from headway.policies.urgent.tables import UjfbJob
+
+    by, rushed = state.jobs[UjfbJob.STOPPED_BY], state.jobs[Job.CLASS] == URGENT_CLASS
+    return {
+        "preempted_by": np.where(by >= 0, ids[by], -1),
+        "preempted_times": state.jobs[UjfbJob.STOPPED_TIMES],
+        "preemption_delay": np.where(rushed, state.jobs[UjfbJob.DELAY], -1),
+    }
+
+
+def _remark(some: bool, assumed: int) -> str:
+    """What a user should know of a run, or nothing."""
+    if not some:
+        return "no job is urgent, so ujfb is conservative(compress=scratch)"
+    if not assumed:
+        return ""
+    return (
+        f"neither swap time nor memory of {counted(assumed, 'job')} is known: taken to be of the median "
+        "size of the others (unknown=median)"
+    )
 
 
 def _hook(spec: Spec) -> Callable[[int, State], None]:
