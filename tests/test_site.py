@@ -9,6 +9,8 @@ import pytest
 import headway
 from headway.errors import InputError
 from headway.policies.slurm.record import warm_up_days, warm_up_remark
+from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.setup import settings_of
 from headway.site import PARENT, Site
 from headway.site.node_names import compressed, expanded
 
@@ -193,6 +195,19 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
     found = {one.name for one in Site.load(site_folder(tmp_path, slurm__conf=forced)).not_modelled}
     modelled = ("PreemptType", "PreemptMode", "OverTimeLimit", "OverSubscribe", "SchedulerTimeSlice")
     assert not any(name.startswith(modelled) for name in found)
+
+
+def test_preempt_parameters_of_newer_versions_are_those_of_the_scheduler(tmp_path: Path) -> None:
+    """Since 23.02 the order of victims is in PreemptParameters; what decides no schedule is not told."""
+    more = "PreemptParameters=youngest_first,reorder_count=3,min_exempt_priority=5\n"
+    more += "ReconfigFlags=KeepPartInfo\n"
+    text = CONF.replace("bf_continue", "bf_continue,salloc_wait_nodes,max_script_size=9,defer_batch") + more
+    site = Site.load(site_folder(tmp_path, slurm__conf=text))
+    settings = settings_of(site)
+    assert settings[Setting.YOUNGEST_FIRST] == 1 and settings[Setting.PREEMPT_REORDERS] == 3
+    told = [one.name for one in site.not_modelled if "Parameters" in one.name or "Flags" in one.name]
+    assert told[:2] == ["SchedulerParameters defer_batch", "PreemptParameters min_exempt_priority"]
+    assert not any("ReconfigFlags" in name for name in told)
 
 
 def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path: Path) -> None:

@@ -221,7 +221,8 @@ class SiteCopy:
         parts = []
         for part in text.split(","):
             name, equals, value = part.strip().partition("=")
-            if name.lower() in SCHEDULER and re.fullmatch(r"-?\d*", value):
+            known = name.lower() in SCHEDULER or f"preempt_{name.lower()}" in SCHEDULER
+            if known and re.fullmatch(r"-?\d*", value):
                 parts.append(f"{name}{equals}{value}")
             elif part.strip() not in ("", "(null)"):
                 self.names.blank("parts of SchedulerParameters")

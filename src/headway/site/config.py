@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from headway.errors import InputError
 from headway.site import values
 from headway.site.entries import Entry
-from headway.site.parameters import DEFAULTS, IN_SECONDS
+from headway.site.parameters import DEFAULTS, IN_SECONDS, SCHEDULER
 
 
 class Config(Mapping[str, str]):
@@ -88,8 +88,15 @@ class Config(Mapping[str, str]):
 
 
 def scheduler_parameters(config: Config) -> dict[str, str]:
-    """SchedulerParameters taken apart: name -> value, "" for those that are only switched on."""
+    """SchedulerParameters taken apart: name -> value, "" for those that are only switched on.
+
+    What newer versions have in PreemptParameters stands there under the names that it had before.
+    """
     found: dict[str, str] = {}
+    for part in values.names(config.get("PreemptParameters")):
+        name, _, value = part.partition("=")
+        if f"preempt_{name.strip().lower()}" in SCHEDULER:
+            found[f"preempt_{name.strip().lower()}"] = value.strip()
     for part in values.names(config.get("SchedulerParameters")):
         name, _, value = part.partition("=")
         found[name.strip().lower()] = value.strip()

@@ -12,14 +12,12 @@ from headway.site.config import Config, scheduler_parameters
 from headway.site.entries import Entry
 from headway.site.limits import NAMES
 from headway.site.model import Limits, NotModelled, Partition, Qos, Reservation
-from headway.site.parameters import DEFAULTS, SCHEDULER, concerns_no_schedule
+from headway.site.parameters import DEFAULTS, NO_CONCERN_PARTS, SCHEDULER, concerns_no_schedule
 
 if TYPE_CHECKING:
     from headway.site.site import Site
 
-PARAMETERS = frozenset((
-    "preemptparameters", "prioritysitefactorparameters",
-))  # fmt: skip
+PARAMETERS = frozenset(("prioritysitefactorparameters",))
 """Parameters that decide a schedule and are not taken into account where they are set."""
 
 PARTS = frozenset((
@@ -79,8 +77,12 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
         if name not in WEIGHED:
             yield NotModelled(f"PriorityWeightTRES {name}", value, config.where("PriorityWeightTRES"))
     for name, value in scheduler_parameters(config).items():
-        if name not in SCHEDULER or name in PARTS:
+        if name in PARTS or not (name in SCHEDULER or name in NO_CONCERN_PARTS):
             yield NotModelled(f"SchedulerParameters {name}", value, config.where("SchedulerParameters"))
+    for part in config.list("PreemptParameters"):
+        name, _, value = part.partition("=")
+        if f"preempt_{name.lower()}" not in SCHEDULER:
+            yield NotModelled(f"PreemptParameters {name.lower()}", value, config.where("PreemptParameters"))
 
 
 def rules_not_modelled(

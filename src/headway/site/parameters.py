@@ -55,7 +55,8 @@ NO_CONCERN = (
     "launch", "logtime", "mail", "maxdbd", "maxbatchrequeue", "maxjobid", "maxnodecount", "maxstep",
     "maxtasks", "mcs", "metrics", "minjobage", "mpi", "multiple_", "next_job", "nodename", "partitionname",
     "pidfile", "plugin", "plugstack", "pmix", "power", "prep", "privatedata", "proctrack",
-    "prolog", "propagate", "rebootprogram", "requeueexit", "resume", "resvepilog", "resvprolog", "route",
+    "prolog", "propagate", "rebootprogram", "reconfig",
+    "requeueexit", "resume", "resvepilog", "resvprolog", "route",
     "salloc", "sbcast", "scron", "slurm", "srun", "statesave", "suspend", "switch", "task", "tcp", "tls",
     "tmpfs", "track", "treewidth", "unkillable", "url", "usepam", "usepat", "vsize", "waittime", "x11",
     "schedulertimeslice", "port", "version", "datapar", "certgen", "certmgr", "namespace", "http",
@@ -63,6 +64,16 @@ NO_CONCERN = (
 """Beginnings of parameters, in lower case, that decide no schedule: logs, ports, programs, addresses."""
 
 UNLESS = ("switchparameters",)
+
+NO_CONCERN_PARTS = frozenset((
+    "allow_zero_lic", "bb_array_stage_cnt", "bf_yield_rpc_cnt", "correspond_after_task_cnt",
+    "disable_hetjob_steps", "disable_job_shrink", "enable_hetjob_steps", "enable_job_state_cache",
+    "ignore_constraint_validation", "ignore_prefer_validation", "max_array_tasks", "max_script_size",
+    "max_submit_line_size", "no_backup_scheduling", "no_env_cache", "permit_job_expansion",
+    "requeue_setup_env_fail", "salloc_wait_nodes", "sbatch_wait_nodes", "spec_cores_first",
+    "step_retry_count", "step_retry_time",
+))  # fmt: skip
+"""Parts of SchedulerParameters that decide no schedule: of steps, scripts and what users may submit."""
 
 
 def concerns_no_schedule(key: str) -> bool:
