@@ -60,7 +60,7 @@ def test_generate_applies_and_writes_batsim(headway: Headway) -> None:
         (("convert", "log.swf", "log.parquet"), "(.swf or .swf.gz) or as Batsim's .json, not as .parquet"),
         (("convert", "log.swf", "log.2.JSON.gz"), "not as .json.gz; give a name that ends so"),
         (("generate", "lublin", "jobs=3", "-o", "log.swf.xz"), "not as .xz; give a name that ends so"),
-        (("weeks", "log.swf", "--procs", "4", "--procs", "5"), "2 times for 1 logs"),
+        (("weeks", "log.swf", "--procs", "4", "--procs", "5"), "2 times for 1 log;"),
         (("weeks", "log.swf", "--placing", "diagonal"), "aligned or sliding"),
         (("anonymise", "log.swf", "log.swf"), "exists"),
         (("anonymise", "log.swf", "x.swf", "--key-file", "short.key"), "at least 8 characters"),

@@ -232,7 +232,7 @@ def test_a_log_that_was_changed_and_written_again_is_the_same_log() -> None:
     capped = [(0.0, 1, 60.0, 300.0), (0.0, 1, 60.0, 300.0)]
     before, after = schedule(jobs, [0, 60], 1, policy="easy"), schedule(capped, [0, 60], 1, policy="easy")
     assert compare([before, after], names=["before", "after"]).kind == "runs"
-    with pytest.raises(UsageError, match="1 names"):
+    with pytest.raises(UsageError, match="1 name for"):
         compare([before, after], names=["before"])
     moved = schedule([(1.0, 1, 60.0, 600.0), (0.0, 1, 60.0, 600.0)], [60, 0], 1)
     with pytest.raises(UsageError, match="different logs"):
