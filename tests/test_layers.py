@@ -233,3 +233,18 @@ def test_public_names_exist_and_functions_are_not_hidden_by_their_modules() -> N
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         headway.nothing  # noqa: B018
+
+
+def test_rows_of_tables_have_places_of_their_own() -> None:
+    """Two rows of one number would be one row: an enumeration takes the second for another name of the first."""
+    twice = [
+        f"{dotted(path)}.{node.name} {number}"
+        for path in modules()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "IntEnum" for base in node.bases)
+        for number, count in Counter(
+            ast.unparse(line.value) for line in node.body if isinstance(line, ast.Assign)
+        ).items()
+        if count > 1
+    ]
+    assert twice == []

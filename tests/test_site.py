@@ -178,7 +178,7 @@ def test_a_loop_of_includes_is_told_with_its_chain(tmp_path: Path) -> None:
 
 
 def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -> None:
-    text = CONF.replace("bf_continue", "bf_topopt_enable") + "TopologyPlugin=topology/tree\nSlurmctldPort=1\n"
+    text = CONF.replace("bf_continue", "bf_topopt_enable") + "TopologyPlugin=topology/ring\nSlurmctldPort=1\n"
     text = text.replace("MaxTime=60", "MaxTime=60 CpuBind=cores")
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     assert [(one.name, one.where) for one in site.not_modelled] == [

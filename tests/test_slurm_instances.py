@@ -82,8 +82,10 @@ def places(starts: list[Start]) -> list[tuple[int, int]]:
     return [(start.job.id, start.held.nodes) for start in starts]
 
 
-def run_beside(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch, jobs: int) -> tuple[Outcome, Beside]:
-    run = run_of(instance(seed, jobs), folder)
+def run_beside(
+    seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, network: float = 0.0
+) -> tuple[Outcome, Beside]:
+    run = run_of(instance(seed, jobs, network), folder)
     beside = Beside(run)
     monkeypatch.setattr(loop, "main_pass", beside.main_pass)
     monkeypatch.setattr(loop, "backfill_cycle", beside.backfill_cycle)
@@ -100,6 +102,20 @@ def test_random_site(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     outcome, beside = run_beside(seed, tmp_path, monkeypatch, 14)
     assert len(outcome.start) == 14
     assert beside.asked > 14
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_tree_of_switches(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, beside = run_beside(seed, tmp_path, monkeypatch, 14, network=1.0)
+    assert beside.compiled.site.switches
+    assert beside.asked > 14
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(200, 212))
+def test_more_random_trees_of_switches(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, beside = run_beside(seed, tmp_path, monkeypatch, 60, network=1.0)
+    assert beside.asked > 50
 
 
 @pytest.mark.long

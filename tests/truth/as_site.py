@@ -32,7 +32,7 @@ def write_site(name: str, where: Path) -> Path:
     """The folder of a recorded run; skips the test where the run is not at hand."""
     given, run = folder(name), load(name)
     where.mkdir(parents=True, exist_ok=True)
-    for file in ("slurm.conf", "gres.conf"):
+    for file in ("slurm.conf", "gres.conf", "topology.conf"):
         if (given / file).is_file():
             shutil.copy(given / file, where / file)
     write_jobs(run, where / "jobs.txt")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from reference.slurm.machine import Machine, Node, Partition, Settings, node_set
+from reference.slurm.machine import Machine, Node, Partition, Settings, Switch, node_set
 
 
 def minutes(text: str) -> int | None:
@@ -110,7 +111,24 @@ def load_machine(path: Path) -> tuple[Machine, Conf]:
             grace=int(fields.get("gracetime", 0)),
             qos=fields.get("qos", ""),
         )
-    return Machine(tuple(nodes), partitions, load_settings(conf)), conf
+    return Machine(tuple(nodes), partitions, load_settings(conf), load_switches(path, index)), conf
+
+
+def load_switches(path: Path, index: dict[str, int]) -> tuple[Switch, ...]:
+    """The tree of topology.conf beside slurm.conf; leaves stand before what is above them."""
+    found: dict[str, Switch] = {}
+    file = path.with_name("topology.conf")
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    for place, line in enumerate(lines):
+        fields = dict(word.split("=") for word in line.split())
+        below = [found[name] for name in expand(fields.get("Switches", ""))]
+        nodes = node_set(index[name] for name in expand(fields.get("Nodes", "")))
+        for child in below:
+            found[child.name] = replace(child, parent=place)
+            nodes |= child.nodes
+        level = 1 + max((child.level for child in below), default=-1)
+        found[fields["SwitchName"]] = Switch(fields["SwitchName"], level, place, nodes)
+    return tuple(found.values())
 
 
 def load_settings(conf: Conf) -> Settings:

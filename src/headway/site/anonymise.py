@@ -19,6 +19,7 @@ from headway.site.entries import Entry, blocks_shown, configuration, parameters_
 from headway.site.folder import JOBS
 from headway.site.limits import NAMES
 from headway.site.parameters import DEFAULTS, SCHEDULER
+from headway.site.topology import FILE as TOPOLOGY
 from headway.workload.anonymise import Anonymised, anonymise_log
 from headway.workload.pseudonyms import Pseudonyms
 from headway.workload.slurm.anonymous import Anonymous, Treatment
@@ -32,7 +33,9 @@ _NAMED = {
     "defqos": "qos", "preempt": "qos", "cluster": "cluster", "clustername": "cluster",
     "allowgroups": "group", "groups": "group", "reservationname": "resv", "reservation": "resv",
 }  # fmt: skip
-_HOSTS = ("nodename", "nodes", "nodelist", "nodenames", "nodeset", "suspendexcnodes")
+_HOSTS = (
+    "nodename", "nodes", "nodelist", "nodenames", "nodeset", "suspendexcnodes", "switchname", "switches",
+)  # fmt: skip
 _FEATURES = ("feature", "features", "availablefeatures")
 _MODES = (
     "preemptmode",
@@ -46,7 +49,9 @@ _MODES = (
     "exclusive",
     "exclusiveuser",
 )
-_PLUGINS = ("accountingstoragetype", "prioritytype", "preempttype", "schedulertype", "selecttype")
+_PLUGINS = (
+    "accountingstoragetype", "prioritytype", "preempttype", "schedulertype", "selecttype", "topologyplugin",
+)  # fmt: skip
 _TRES = ("tres", "tresbillingweights", "priorityweighttres", *(
     name.lower() for field, names in NAMES.items() if "tres" in field for name in names
 ))  # fmt: skip
@@ -57,7 +62,7 @@ _NUMBERS = frozenset((
     "maxmempernode", "overtimelimit", "gracetime", "starttime", "endtime", "timestart", "timeend",
     "duration", "nodecnt", "corecnt", "share", "shares", "fairshare", "rawshares", "normshares", "rawusage",
     "normusage", "effectvusage", "levelfs", "usagefactor", "usagethres", "limitfactor", "minpriothres",
-    "preemptexempttime", "id", "unusedwall",
+    "preemptexempttime", "id", "unusedwall", "level", "linkspeed",
     *(name.lower() for field, names in NAMES.items() if "tres" not in field for name in names),
     *(key for key, value in DEFAULTS.items() if re.fullmatch(r"[\d-]+|NO|NONE|INFINITE|", value)),
 ))  # fmt: skip
@@ -65,7 +70,7 @@ _NO_NUMBERS = frozenset((
     "authinfo", "clustername", "licenses", "preemptparameters", "priorityflags", "grestypes",
     "accountingstorageenforce", "accountingstoragetres", "priorityweighttres", "schedulerparameters",
     "slurmctldparameters", "prioritysitefactorparameters", "accountingstoragetype", "suspendexcnodes",
-    "suspendexcparts",
+    "suspendexcparts", "topologyparam",
 ))  # fmt: skip
 _LINE_OF_SDIAG = re.compile(r"\s*[A-Za-z][A-Za-z ()/_-]{2,60}:\s+[\d.]+\s*")
 
@@ -83,6 +88,9 @@ class SiteCopy:
         for name in ("nodes.txt", "partitions.txt", "reservations.txt"):
             if name in files:
                 self._shown(files[name])
+        if TOPOLOGY in files:
+            switches = configuration(files[TOPOLOGY])
+            self._lines(TOPOLOGY, filter(None, (self._pairs(entry, "=") for entry in switches)))
         for name in ("qos.txt", "associations.txt", "shares.txt", "events.txt"):
             if name in files:
                 self._table(files[name], {"name": "qos"} if name == "qos.txt" else {})
@@ -208,7 +216,7 @@ class SiteCopy:
             "gres": names.gres, "grestypes": names.gres, "licenses": names.licences, "state": names.state,
             "flags": names.words("flags"), "priorityflags": names.words("flags"),
             "selecttypeparameters": names.words("select"),
-            "accountingstorageenforce": names.words("enforce"),
+            "accountingstorageenforce": names.words("enforce"), "topologyparam": names.words("network"),
             "schedulerparameters": self._known_parts, "preemptparameters": self._known_parts,
             "authinfo": self._expiry,
         }  # fmt: skip

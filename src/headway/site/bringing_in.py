@@ -13,7 +13,7 @@ from headway.writing import replacing_folder
 NAMES = (
     "slurm.conf", "config.txt", "partitions.txt", "nodes.txt", "associations.cfg", "associations.txt",
     "qos.txt", "events.txt", "reservations.txt", "shares.txt", "groups.txt", "sdiag.txt", "jobs.txt",
-    "jobs.json", "site.toml",
+    "jobs.json", "site.toml", "topology.conf",
 )  # fmt: skip
 """Names that a site's folder has; a file of such a name is what it says."""
 
@@ -38,6 +38,7 @@ _LINES: tuple[tuple[str, str], ...] = (
     ("reservations.txt", r"(?m)^ReservationName="),
     ("sdiag.txt", r"(?m)^sdiag output at "),
     ("groups.txt", r"(?m)\A[^\s:|]+:[^:|\n]*:\d+:[^:|\n]*$"),
+    ("topology.conf", r"(?mi)^SwitchName="),
     ("partitions.txt", r"(?m)^PartitionName=\S+\s*\n\s*Allow"),
     ("nodes.txt", r"(?m)^NodeName=\S+ (?:Arch|CoresPerSocket)="),
     ("slurm.conf", r"(?mi)^\s*(?:ClusterName|NodeName|PartitionName|Include)\b"),

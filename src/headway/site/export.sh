@@ -49,6 +49,7 @@ scontrol show config > config.txt
 scontrol show partition > partitions.txt
 scontrol show node > nodes.txt
 sdiag > sdiag.txt || rm -f sdiag.txt
+if grep -qi '^TopologyPlugin *= *topology/tree' config.txt; then scontrol show topology > topology.conf; fi
 # Who is in the groups that partitions allow, those of whom one is the first group among them.
 allowed=$(tr ' ' '\n' < partitions.txt | sed -n 's/^AllowGroups=//p' | tr ',' '\n' | sort -u | grep -v '^ALL$' || true)
 for group in $allowed; do

@@ -17,6 +17,8 @@ from headway.site.happenings import read_events, read_reservations
 from headway.site.machine import lines_of, node_sets, nodes, partitions, unknown_keys
 from headway.site.model import Association, NotModelled, Qos
 from headway.site.modelled import parameters_not_modelled
+from headway.site.topology import FILE as TOPOLOGY
+from headway.site.topology import is_tree, read_switches
 
 JOBS = ("jobs.txt", "jobs.txt.gz", "jobs.json", "jobs.json.gz", "jobs.swf", "jobs.swf.gz")
 CONFIGURATION = ("slurm.conf", "config.txt")
@@ -126,6 +128,7 @@ class Parts(NamedTuple):
             "groups": read_groups(folder / "groups.txt"),
             "events": read_events(folder / "events.txt"),
             "reservations": read_reservations(folder / "reservations.txt", site_nodes),
+            "switches": read_switches(folder, config, site_nodes),
             "jobs": self.jobs,
             "folder": folder,
         }
@@ -140,9 +143,13 @@ class Parts(NamedTuple):
                     if key.lower() not in seen:
                         seen.add(key.lower())
                         yield NotModelled(f"{kind} {key}", value, entry.where)
-        for name in ("topology.conf", "burst_buffer.conf"):
+        unread = ("topology.yaml", "burst_buffer.conf")
+        for name in unread if is_tree(self.config) else (TOPOLOGY, *unread):
             if (self.folder / name).is_file():
                 yield NotModelled(name, "", name)
+        if is_tree(self.config) and not (self.folder / TOPOLOGY).is_file():
+            name = f"TopologyPlugin ({TOPOLOGY} is missing: scontrol show topology > {TOPOLOGY})"
+            yield NotModelled(name, "topology/tree", self.config.where("TopologyPlugin"))
 
 
 def _name(folder: Path, config: Config) -> str:

@@ -46,6 +46,17 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch of the network: its level, 0 for leaves, the switch above it (itself at the top), and the
+    nodes below it at any depth, by their places in the site's list."""
+
+    name: str
+    level: int
+    parent: int
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Partition:
     """A partition: nodes by their places in the site's list, ascending, and who may use them how."""
 

@@ -46,6 +46,9 @@ PRIORITY_FLAGS = frozenset((
 ))  # fmt: skip
 """Flags of PriorityFlags that are; DEPTH_OBLIVIOUS is followed, but not as Slurm sees the usage of others."""
 
+NETWORKS = frozenset(("DRAGONFLY", "SWITCHASNODERANK"))
+"""Parts of TopologyParam that are not taken into account."""
+
 LIMITS = frozenset((
     "grp_jobs_accrue", "max_jobs_accrue", "max_jobs_accrue_per_user", "max_jobs_accrue_per_account",
     "max_tres_run_mins_per_user", "max_tres_run_mins_per_account",
@@ -72,6 +75,12 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
     for part in config.list("SelectTypeParameters"):
         if part in SELECTION:
             yield NotModelled(f"SelectTypeParameters {part}", "", config.where("SelectTypeParameters"))
+    plugin = config.get("TopologyPlugin")
+    if plugin.upper() not in (*_OFF, "TOPOLOGY/TREE"):
+        yield NotModelled("TopologyPlugin", plugin, config.where("TopologyPlugin"))
+    for part in config.list("TopologyParam"):
+        if part in NETWORKS:
+            yield NotModelled(f"TopologyParam {part}", "", config.where("TopologyParam"))
     for part in config.list("PriorityWeightTRES"):
         name, _, value = part.partition("=")
         if name not in WEIGHED:

@@ -21,6 +21,7 @@ DEFAULTS: dict[str, str] = {
     "selecttype": "select/cons_tres", "selecttypeparameters": "CR_Core_Memory", "slurmdtimeout": "300",
     "accountingstoragetres": "", "grestypes": "", "slurmctldparameters": "",
     "suspendtime": "INFINITE", "resumetimeout": "60", "suspendexcnodes": "", "suspendexcparts": "",
+    "topologyparam": "", "topologyplugin": "topology/default",
 }  # fmt: skip
 """Parameters that a simulation takes into account, in lower case, with Slurm's defaults."""
 
@@ -39,7 +40,8 @@ SCHEDULER: dict[str, str] = {
     "bf_one_resv_per_job": "", "bf_resolution": "60", "bf_running_job_reserve": "", "bf_window": "1440",
     "bf_window_linear": "0", "bf_yield_interval": "2000000", "bf_yield_sleep": "500000",
     "build_queue_timeout": "2000000", "default_queue_depth": "100", "defer": "",
-    "kill_invalid_depend": "", "max_rpc_cnt": "0", "max_sched_time": "2", "nohold_on_prolog_fail": "",
+    "kill_invalid_depend": "", "max_rpc_cnt": "0", "max_sched_time": "2", "max_switch_wait": "300",
+    "nohold_on_prolog_fail": "",
     "pack_serial_at_end": "", "partition_job_depth": "0", "preempt_reorder_count": "1",
     "preempt_strict_order": "", "preempt_youngest_first": "", "reduce_completing_frag": "",
     "sched_interval": "60", "sched_max_job_start": "0", "sched_min_interval": "2",

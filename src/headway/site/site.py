@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from headway.site import values
 from headway.site.config import Config
-from headway.site.model import Association, Node, NodeEvent, NotModelled, Partition, Qos, Reservation
+from headway.site.model import Association, Node, NodeEvent, NotModelled, Partition, Qos, Reservation, Switch
 from headway.site.node_names import expanded
 from headway.site.parameters import SCHEDULER
 
@@ -44,6 +44,8 @@ class Site:
     """Users by group (groups.txt), for AllowGroups; None where nobody says who is in which."""
     events: tuple[NodeEvent, ...] = ()
     reservations: tuple[Reservation, ...] = ()
+    switches: tuple[Switch, ...] = ()
+    """The tree of the network (topology/tree); none where nodes are chosen without it."""
     not_modelled: tuple[NotModelled, ...] = ()
     jobs: Path | None = None
     """The log that goes with the site."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .machine import Job, Machine, members
+from .switches import by_switches
 
 
 @dataclass(frozen=True)
@@ -109,13 +110,15 @@ def runs_of(job: Job, pool: set[int], offers: dict[int, int], weights: list[int]
 def best_fit(
     job: Job, pool: set[int], offers: dict[int, int], want: Want, weights: list[int], machine: Machine
 ) -> dict[int, int] | None:
-    """Section 6.3 without topology: fill from the best run, then the next best, until all is found."""
+    """Section 6.3: fill from the best run, then the next best, until all is found; or by switches."""
     if len(pool) < want.least:
         return None
     taken: dict[int, int] = {}
     state = Need(job, max(want.least, want.aim), job.cpus, want.least, want.most, machine)
     for i in members(job.required):
         state.take(i, offers, taken)
+    if machine.switches:
+        return by_switches(job, pool, offers, state, want, weights, taken, machine)
     if job.required and state.met():
         return taken
     runs = runs_of(job, pool, offers, weights)

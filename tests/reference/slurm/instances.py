@@ -45,11 +45,16 @@ class Instance:
     accounting: bool
     qos_limit: int
     """CPUs that a user may hold, enough for each single job; 0 is no limit."""
+    switches: str = ""
+    """topology.conf; "" where nodes are chosen without a network."""
 
     def write(self, folder: Path) -> Path:
         """The site's folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "slurm.conf").write_text(self.conf, "utf-8")
+        plugin = "TopologyPlugin=topology/tree\n" if self.switches else ""
+        (folder / "slurm.conf").write_text(self.conf + plugin, "utf-8")
+        if self.switches:
+            (folder / "topology.conf").write_text(self.switches, "utf-8")
         lines = [COLUMNS, *(self.line(wish) for wish in self.wishes)]
         (folder / "jobs.txt").write_text("\n".join(lines) + "\n", "utf-8")
         if self.accounting:
@@ -93,8 +98,8 @@ high|100|1.000000||2
 """
 
 
-def instance(seed: int, jobs: int = 40) -> Instance:
-    """A site of few nodes and a queue that it cannot serve at once."""
+def instance(seed: int, jobs: int = 40, network: float = 0.0) -> Instance:
+    """A site of few nodes and a queue that it cannot serve at once; perhaps with a tree of switches."""
     random = Random(seed)
     nodes = random.randint(3, 9)
     cpus = random.choice((1, 4, 8))
@@ -107,7 +112,30 @@ def instance(seed: int, jobs: int = 40) -> Instance:
         t += random.choice((0, 1, 5, 40, 200))
         wishes.append(wish(random, number, t, nodes, cpus, memory))
     largest = max(one.nodes * cpus if one.exclusive else one.cpus for one in wishes)
-    return Instance(seed, conf, wishes, accounting, random.choice((0, largest, largest + cpus)))
+    made = Instance(seed, conf, wishes, accounting, random.choice((0, largest, largest + cpus)))
+    if random.random() < network:
+        made.switches = tree(random, nodes)
+    return made
+
+
+def tree(random: Random, nodes: int) -> str:
+    """topology.conf: leaves of a few nodes, then levels above them up to one root."""
+    lines: list[str] = []
+    level: list[str] = []
+    first = 1
+    while first <= nodes:
+        last = min(first + random.randint(0, 3), nodes)
+        level.append(f"s{len(lines) + 1}")
+        lines.append(f"SwitchName={level[-1]} Nodes=n[{first}-{last}]")
+        first = last + 1
+    while len(level) > 1:
+        above = []
+        while level:
+            below = [level.pop(0) for _ in range(min(random.randint(1, 3), len(level)))]
+            above.append(f"s{len(lines) + 1}")
+            lines.append(f"SwitchName={above[-1]} Switches={','.join(below)}")
+        level = above
+    return "\n".join(lines) + "\n"
 
 
 def site(random: Random, nodes: int, cpus: int, accounting: bool, memory: bool) -> str:

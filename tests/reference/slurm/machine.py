@@ -199,11 +199,22 @@ class Settings:
         return self.bf_node_space_size or self.bf_max_job_test
 
 
+@dataclass(frozen=True)
+class Switch:
+    """A switch of the network with all nodes below it."""
+
+    name: str
+    level: int
+    parent: int
+    nodes: int
+
+
 @dataclass
 class Machine:
     nodes: tuple[Node, ...]
     partitions: dict[str, Partition]
     settings: Settings
+    switches: tuple[Switch, ...] = ()
 
     @property
     def all_nodes(self) -> int:

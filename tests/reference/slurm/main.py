@@ -137,7 +137,9 @@ def start_on(
         candidates &= ~usage.busy()
 
     def selection(used: Usage) -> dict[int, int] | None:
-        return select(state.machine, job, partition, candidates, used, state.weights)
+        """The choice by switches may give a job more nodes than it may have; it does not start then."""
+        chosen = select(state.machine, job, partition, candidates, used, state.weights)
+        return chosen if chosen is None or len(chosen) <= wanted(job, partition).most else None
 
     chosen = selection(usage)
     victims: list[Allocation] = []

@@ -15,14 +15,9 @@ from headway.engine.tables import NODE_ROWS, Clock, Job, List, Node, Pool, Run, 
 from headway.engine.verbs import start_on_nodes, turn_away
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
+from headway.policies.slurm.offers import memory_taken, reset_weights, whole_nodes
 from headway.policies.slurm.queue import GONE, close_gaps
-from headway.policies.slurm.selection import (
-    memory_taken,
-    propose_taken,
-    reset_weights,
-    select,
-    whole_nodes,
-)
+from headway.policies.slurm.selection import propose_taken, select
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.submission import newcomer, submitted
 from headway.policies.slurm.tables import (

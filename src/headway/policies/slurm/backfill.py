@@ -42,6 +42,7 @@ from headway.policies.slurm.limits import (
     second_qos,
 )
 from headway.policies.slurm.main_loop import priority_bound
+from headway.policies.slurm.offers import fewest_nodes, whole_nodes
 from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.plan_table import (
     END,
@@ -74,7 +75,6 @@ from headway.policies.slurm.queue import (
     shortest_in,
     standing_in,
 )
-from headway.policies.slurm.selection import fewest_nodes, whole_nodes
 from headway.policies.slurm.settings import Mode, Preemption, Setting
 from headway.policies.slurm.starting import BUSY, FILLING, LIMITED, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_too_late

@@ -23,7 +23,8 @@ from headway.policies.slurm.ends import (
     start_after,
     touches,
 )
-from headway.policies.slurm.selection import select, whole_nodes
+from headway.policies.slurm.offers import whole_nodes
+from headway.policies.slurm.selection import select
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, SlurmJob
 from headway.policies.slurm.whole import idle_after, select_whole

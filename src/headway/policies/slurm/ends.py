@@ -5,8 +5,8 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares, hold
 from headway.engine.tables import Job, Node, Run, Share, State
 from headway.jit import kernel, routine
+from headway.policies.slurm.offers import whole_nodes
 from headway.policies.slurm.preemption import is_preemptable, shares_partition
-from headway.policies.slurm.selection import whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, SlurmJob, Work
 

@@ -6,8 +6,8 @@ from headway.engine.tables import Node
 from headway.jit import kernel, routine
 from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, forget, use, use_in_order
 from headway.policies.slurm.life_tables import Array
+from headway.policies.slurm.offers import memory_per_cpu, memory_per_node
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
-from headway.policies.slurm.selection import memory_per_cpu, memory_per_node
 from headway.policies.slurm.settings import Preemption, Setting, Weight
 from headway.policies.slurm.tables import (
     UNSET,

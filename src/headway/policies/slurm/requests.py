@@ -79,6 +79,9 @@ class Requests:
         rows[SlurmJob.NODE_CPUS] = asked.node_cpus(asked.cpus_per_task)
         rows[SlurmJob.TASKS_PER_NODE] = np.maximum(asked.tasks_per_node, 0)
         rows[SlurmJob.CONTIGUOUS] = self.column("contiguous", 0) > 0
+        rows[SlurmJob.SWITCHES] = np.maximum(self.column("switches", 0), 0)
+        longest, wait = self.site.scheduling_number("max_switch_wait"), self.column("switch_wait", UNSET)
+        rows[SlurmJob.SWITCH_WAIT] = np.where(wait < 0, longest, np.minimum(wait // SECOND, longest))
         rows[SlurmJob.MEMORY_NODE], rows[SlurmJob.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
         rows[SlurmJob.EXCLUSIVE] = asked.exclusive
         rows[SlurmJob.KEEPS_NODES] = self.column("exclusive_user", 0) > 0

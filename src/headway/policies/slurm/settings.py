@@ -107,6 +107,8 @@ class Setting(IntEnum):
     """bf_busy_nodes: plans take nodes in use before idle ones."""
     SERIAL_LAST = 69
     """pack_serial_at_end: jobs of one CPU take the last nodes."""
+    BY_SWITCHES = 74
+    """Whether nodes are chosen by the tree of switches: 0 not, 1 for all jobs, 2 for those that ask."""
     RESERVE_RUNNING = 70
     """bf_running_job_reserve: running jobs on whole nodes hold them in backfill's table."""
     DEPTH_OBLIVIOUS = 67
@@ -146,6 +148,8 @@ class Placing(IntEnum):
     LEAST_LOADED = 2
     """Those with the largest part of their CPUs free first (LLN)."""
     FROM_THE_END = 3
+    BY_SWITCHES = 4
+    """On few switches that are close to each other (topology/tree)."""
 
 
 class Preemption(IntEnum):

@@ -47,11 +47,11 @@ from headway.policies.slurm.life import (
     reservation_tables,
 )
 from headway.policies.slurm.life_tables import Victim
+from headway.policies.slurm.offers import LIGHTER
 from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
 from headway.policies.slurm.requests import Requests, padded
-from headway.policies.slurm.selection import LIGHTER
 from headway.policies.slurm.settings import Preemption, Setting, Weight
 from headway.policies.slurm.tables import (
     UNSET,
@@ -66,9 +66,11 @@ from headway.policies.slurm.tables import (
     SlurmClock,
     SlurmJob,
     SlurmNode,
+    Switch,
     Work,
 )
 from headway.site import Site
+from headway.site.topology import is_optional, steps_between
 from headway.units import SECOND
 
 NOTICED_LATE = 60
@@ -198,6 +200,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         licences=licences,
         licences_asked=licences_asked,
         required=np.vstack([requests.life.required, np.zeros_like(requests.life.required[:1])]),
+        **network(site, words),
         levels=levels,
         imagined=node_table(site),
         going=np.zeros((core_words(site), nodes), np.int64),
@@ -215,6 +218,22 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         words_held=np.zeros((room, words), np.int64),
         words_over=np.zeros((room, words), np.int64),
     )
+
+
+def network(site: Site, words: int) -> dict[str, Table]:
+    """The tree of switches."""
+    count = len(site.switches)
+    below = np.zeros((count, len(site.nodes)), np.uint8)
+    for place, switch in enumerate(site.switches):
+        below[place, list(switch.nodes)] = 1
+    switches = np.zeros((len(Switch), count), np.int64)
+    switches[Switch.LEVEL] = [switch.level for switch in site.switches]
+    switches[Switch.PARENT] = [switch.parent for switch in site.switches]
+    return {
+        "switches": switches,
+        "switch_steps": np.array(steps_between(site.switches), np.int64).reshape(count, count),
+        "words_switches": packed(below, len(site.nodes)).reshape(count, words),
+    }
 
 
 def may_preempt(site: Site) -> Table:
@@ -261,7 +280,7 @@ NUMBERS = (
     (Setting.PREEMPT_REORDERS, "preempt_reorder_count"),
 )  # fmt: skip
 """Parameters of the scheduler that are numbers."""
-SWITCHES = (
+FLAGS = (
     (Setting.BF_ONE_RESERVATION, "bf_one_resv_per_job"), (Setting.DEFER, "defer"),
     (Setting.LIMIT_STOPS, "assoc_limit_stop"), (Setting.BUSY_FIRST, "bf_busy_nodes"),
     (Setting.SERIAL_LAST, "pack_serial_at_end"), (Setting.RESERVE_RUNNING, "bf_running_job_reserve"),
@@ -276,7 +295,7 @@ def settings_of(site: Site) -> Table:
     config, row = site.config, np.zeros(len(Setting), np.int64)
     for setting, name in NUMBERS:
         row[setting] = site.scheduling_number(name)
-    for setting, name in SWITCHES:
+    for setting, name in FLAGS:
         row[setting] = name in site.scheduler
     row[Setting.RESERVE_RUNNING] |= row[Setting.BF_LICENCES]
     row[Setting.BF_WINDOW] = 60 * site.scheduling_number("bf_window")
@@ -286,6 +305,8 @@ def settings_of(site: Site) -> Table:
         row[Setting.BF_INTERVAL] = -1
     row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
     row[Setting.CORE_WORDS], row[Setting.SLICE] = core_words(site), time_slice(site)
+    if site.switches:
+        row[Setting.BY_SWITCHES] = 2 if is_optional(config) else 1
     row[Setting.MEMORY] = "MEMORY" in config.get("SelectTypeParameters").upper()
     row[Setting.MEMORY_CPU] = config.number("DefMemPerCPU") or UNSET
     row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
@@ -419,7 +440,8 @@ def partition_rows(site: Site) -> Table:
             Partition.TESTED: 0,
             Partition.PREEMPT: mode_of(site, partition.preempt_mode),
             Partition.GRACE: partition.grace_seconds,
-            Partition.ALIKE: len(alike) <= 1 and not (one_by_one or least_loaded or partition.lln),
+            Partition.ALIKE: len(alike) <= 1
+            and not (one_by_one or least_loaded or partition.lln or site.switches),
             Partition.LEAST_LOADED: least_loaded or partition.lln,
             Partition.KEEPS_NODES: partition.exclusive_user,
             Partition.LEVEL: level_of(site, partition) if suspends(site) else 0,

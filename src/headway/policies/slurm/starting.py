@@ -21,16 +21,15 @@ from headway.policies.slurm.limits import (
     lay_counted,
     minutes_used_up,
 )
+from headway.policies.slurm.offers import LIGHTER, bounded_nodes, reset_weights
 from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing, pass_number
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
 from headway.policies.slurm.selection import (
-    LIGHTER,
     flexible_reservation,
     propose_taken,
-    reset_weights,
     select,
     select_row,
     weigh_outside,
@@ -205,6 +204,8 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     weigh_outside(memory, flexible, 1)  # plans do not weigh so
     found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
     weigh_outside(memory, flexible, -1)
+    if found > bounded_nodes(memory, job, part):
+        found = 0  # the choice by switches does not keep to that, and plans do not care
     if found == 0 and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         if memory.settings[Setting.SLICE] > 0 and suspends_first(state, job, part, now):
             rows = memory.partitions[Partition.ROWS_PREEMPTING, part]

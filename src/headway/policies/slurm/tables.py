@@ -160,7 +160,11 @@ class SlurmJob(IntEnum):
     """When it was submitted, if that was before the simulation began; -1: it comes when it is submitted."""
     KEEPS_NODES = 75
     """Whether it lets nobody but its user on its nodes (--exclusive=user)."""
-    HOLDS = 76
+    SWITCHES = 76
+    """On how many switches it wants to run at most (--switches); 0: it does not say."""
+    SWITCH_WAIT = 77
+    """How long it waits for that, in seconds after its submission."""
+    HOLDS = 78
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -548,6 +552,10 @@ class Memory(NamedTuple):
     """[licence, job]"""
     required: Sets
     """[set, node] nodes that jobs must have; the first is empty."""
+    switches: Table
+    """[Switch, switch] where nodes are chosen by the tree of switches; else there are none."""
+    switch_steps: Table
+    """[switch, switch] links on the way from one to the other; -1: there is none."""
     levels: Table
     """[Level, level] from the lowest tier up; none where nobody is suspended for others."""
     imagined: Table
@@ -566,6 +574,8 @@ class Memory(NamedTuple):
     """[partition, word] ``members`` again, 64 nodes to a word."""
     words_features: Table
     """[features, word] ``features`` again."""
+    words_switches: Table
+    """[switch, word] the nodes below a switch."""
     words_sets: Table
     """[Scratch, word] sets that a search works on."""
     words_free: Table
@@ -630,6 +640,20 @@ class Work(IntEnum):
     """CPUs that are free on a node, whether the job can have them or not."""
 
 
+class Switch(IntEnum):
+    """A switch of the network, and what the choice of nodes notes about it."""
+
+    LEVEL = 0
+    """0 for leaves."""
+    PARENT = 1
+    """The switch above it; itself where there is none."""
+    NODES = 2
+    """How many nodes below it may be taken."""
+    DISTANCE = 3
+    """Steps from the switches in use, all together; -1: some cannot be reached."""
+    IN_USE = 4
+
+
 class Scratch(IntEnum):
     """Sets of nodes that a pass works on."""
 
@@ -662,6 +686,10 @@ class Scratch(IntEnum):
     """Nodes of the job's partition, with its features or without: when one comes free, it tries again."""
     OTHERS = 15
     """Nodes that the users of other jobs keep from the job at hand, or it from them."""
+    REACHED = 16
+    """Nodes that a job may still take below one switch."""
+    LIGHT = 17
+    """Those of the weights that it needs."""
 
 
 class Reason(IntEnum):

@@ -10,16 +10,16 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Node, Run, Share, State, Table
 from headway.jit import kernel, lowest_bit, routine
 from headway.policies.slurm.bits import BITS, common_nodes, empty, put, put_range
-from headway.policies.slurm.selection import (
+from headway.policies.slurm.offers import (
     fewest_cpus,
     fewest_nodes,
-    flexible_reservation,
     memory_per_cpu,
     memory_per_node,
     most_nodes,
     wanted_nodes,
     whole_nodes,
 )
+from headway.policies.slurm.selection import flexible_reservation
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.tables import (
     UNSET,

@@ -71,6 +71,8 @@ _WORDS: dict[str, re.Pattern[str]] = {
         r"CR_CORE_DEFAULT_DIST_BLOCK|CR_PACK_NODES|LL_SHARED_GRES|ENFORCE_BINDING_GRES|"
         r"MULTIPLE_SHARING_GRES_PJ|OTHER_CONS_RES|OTHER_CONS_TRES|NONE)(?:,|$))*", re.IGNORECASE
     ),
+    "network": re.compile(r"(?:(?:TopoOptional|Dragonfly|RoutePart|RouteTree|SwitchAsNodeRank|SplitRoute)"
+                          r"(?:,|$))*", re.IGNORECASE),
     "enforce": re.compile(r"(?:(?:all|associations|limits|nojobs|nosteps|qos|safe|wckeys|none)(?:,|$))*",
                           re.IGNORECASE),
 }  # fmt: skip

@@ -25,9 +25,9 @@ Ints = npt.NDArray[np.int64]
 NUMBERS = (
     "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",
     "memory_cpu_mb", "exclusive", "time_min", "nice", "array_limit", "held", "requeue", "contiguous",
-    "kill_invalid", "oversubscribe", "exclusive_user",
+    "kill_invalid", "oversubscribe", "exclusive_user", "switches", "switch_wait",
 )  # fmt: skip
-"""Columns of whole numbers that a submit line gives; `time_min` in µs."""
+"""Columns of whole numbers that a submit line gives; `time_min` and `switch_wait` in µs."""
 
 TEXTS = (
     "partition", "constraint", "gres", "licenses", "reservation", "dependency", "required_nodes",
@@ -39,7 +39,7 @@ FURTHER = frozenset((
     "bb", "bbf", "core-spec", "cores-per-socket", "cpus-per-gpu", "extra-node-info", "gpus",
     "gpus-per-socket", "gpus-per-task", "mem-per-gpu", "mincpus", "nodefile", "ntasks-per-core",
     "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "priority", "reboot", "segment",
-    "sockets-per-node", "spread-job", "switches", "thread-spec", "threads-per-core", "tmp", "tres-per-task",
+    "sockets-per-node", "spread-job", "thread-spec", "threads-per-core", "tmp", "tres-per-task",
     "use-min-nodes",
 ))  # fmt: skip
 """Options that change when or where a job starts and are only noted by name."""
@@ -50,7 +50,7 @@ COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partitio
 
 ABSENT = dict.fromkeys(
     ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe",
-     "exclusive_user"), 0
+     "exclusive_user", "switches"), 0
 )  # fmt: skip
 """Columns in which nothing asked is 0; in all others it is -1."""
 _ARRAY = re.compile(r"^(\d+)_(\d+|\[)")
@@ -102,6 +102,11 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     asked["oversubscribe"] = int("oversubscribe" in given or "share" in given)
     if "time-min" in given and (time := clock_time(given["time-min"])) is not None:
         asked["time_min"] = min(time, cells.LARGEST_SECONDS) * SECOND
+    if given.get("switches"):
+        most, at, wait = given["switches"].partition("@")
+        asked["switches"] = _number(most) or 0
+        if at and (time := clock_time(wait)) is not None:
+            asked["switch_wait"] = min(time, cells.LARGEST_SECONDS) * SECOND
     if "nice" in given:
         text = given["nice"] or "100"
         nice = _number(text.removeprefix("-").removeprefix("+")) or 0

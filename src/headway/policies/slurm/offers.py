@@ -1,0 +1,222 @@
+"""What each node can offer a job, and how many nodes it wants."""
+
+from __future__ import annotations
+
+from headway.engine.tables import NODE_ROWS, Node, State, Table
+from headway.jit import kernel
+from headway.policies.slurm.queue import waives
+from headway.policies.slurm.settings import Setting, Waiver
+from headway.policies.slurm.tables import UNSET, Memory, Partition, SlurmJob, SlurmNode, Work
+
+MANY_NODES = 1 << 40
+"""A job that gave no largest number of nodes."""
+LIGHTER = 256
+"""Parts of a unit of weight."""
+
+
+@kernel
+def whole_nodes(memory: Memory, job: int, part: int) -> bool:
+    """Whether a job takes nodes as a whole."""
+    return bool(memory.jobs[SlurmJob.EXCLUSIVE, job] > 0 or memory.partitions[Partition.EXCLUSIVE, part] > 0)
+
+
+@kernel
+def memory_per_cpu(memory: Memory, job: int, part: int) -> int:
+    """MB for each CPU; -1 where the job's memory is counted by node."""
+    if memory.jobs[SlurmJob.MEMORY_CPU, job] != UNSET or memory.jobs[SlurmJob.MEMORY_NODE, job] != UNSET:
+        return int(memory.jobs[SlurmJob.MEMORY_CPU, job])
+    if memory.partitions[Partition.MEMORY_CPU, part] != UNSET:
+        return int(memory.partitions[Partition.MEMORY_CPU, part])
+    if memory.partitions[Partition.MEMORY_NODE, part] != UNSET:
+        return UNSET
+    return int(memory.settings[Setting.MEMORY_CPU])
+
+
+@kernel
+def memory_per_node(memory: Memory, job: int, part: int, node_memory: int) -> int:
+    """MB on each node, for a job whose memory is counted by node; all of it where nobody says how much."""
+    asked = memory.jobs[SlurmJob.MEMORY_NODE, job]
+    if asked == UNSET:
+        asked = memory.partitions[Partition.MEMORY_NODE, part]
+    if asked == UNSET:
+        asked = memory.settings[Setting.MEMORY_NODE]
+    return int(node_memory if asked <= 0 else asked)
+
+
+@kernel
+def memory_taken(state: State, job: int, part: int, node: int, cpus: int) -> int:
+    """MB that a job takes of a node on which it has so many CPUs."""
+    memory = state.memory
+    if memory.settings[Setting.MEMORY] == 0:
+        return 0
+    by_cpu = memory_per_cpu(memory, job, part)
+    return by_cpu * cpus if by_cpu > 0 else memory_per_node(memory, job, part, state.nodes[Node.MEMORY, node])
+
+
+@kernel
+def fewest_cpus(memory: Memory, job: int) -> int:
+    """CPUs that a node must have for a job: those of a task, or of all its tasks if it wants one node.
+
+    Its memory may ask for more of them.
+    """
+    per_task = max(memory.jobs[SlurmJob.CPUS_PER_TASK, job], 1)
+    one_node = memory.jobs[SlurmJob.MAX_NODES, job] == 1
+    least = max(memory.jobs[SlurmJob.TASKS, job], 1) * per_task if one_node else per_task
+    return int(max(least, memory.jobs[SlurmJob.NODE_CPUS, job]))
+
+
+@kernel
+def has_gres(memory: Memory, table: Table, job: int, node: int) -> bool:
+    """Whether a node has the generic resources free that a job wants of it."""
+    for resource in range(memory.gres_asked.shape[0]):
+        if memory.gres_asked[resource, job] > table[NODE_ROWS + resource, node]:
+            return False
+    return True
+
+
+@kernel
+def asks_gres(memory: Memory, job: int) -> int:
+    """How many of the generic resources a job asks for most of, on each node."""
+    most = 0
+    for resource in range(memory.gres_asked.shape[0]):
+        most = max(most, memory.gres_asked[resource, job])
+    return most
+
+
+@kernel
+def cpus_beside_gres(memory: Memory, job: int) -> int:
+    """CPUs that a node offers at most to a job with generic resources: those it needs there; 0: all."""
+    if asks_gres(memory, job) == 0:
+        return 0
+    tasks = memory.jobs[SlurmJob.TASKS, job]
+    one_node = memory.jobs[SlurmJob.MAX_NODES, job] == 1
+    per_node = memory.jobs[SlurmJob.TASKS_PER_NODE, job]
+    if per_node == 0 and not one_node and tasks != 1 and tasks != memory.jobs[SlurmJob.MIN_NODES, job]:
+        return 0
+    need = (per_node if per_node > 0 else tasks if one_node else 1) * memory.jobs[SlurmJob.CPUS_PER_TASK, job]
+    return int(max(need, memory.jobs[SlurmJob.NODE_CPUS, job]))
+
+
+@kernel
+def lay_offers(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> int:
+    """Fill the row OFFER with the CPUs that nodes of a set can give a job; the sum, -1 if too few nodes can.
+
+    ``table`` has what is free: the engine's nodes, or what would be free later. ``cores`` counts the CPUs in
+    use as free, memory as it is.
+    """
+    memory = state.memory
+    whole, fewest = whole_nodes(memory, job, part), fewest_cpus(memory, job)
+    bound = memory.partitions[Partition.MAX_CPUS, part]
+    bound_row = NODE_ROWS + memory.partitions[Partition.CPUS_ROW, part]
+    counts_memory, by_cpu = memory.settings[Setting.MEMORY] > 0, memory_per_cpu(memory, job, part)
+    by_node, all_memory = 0, False
+    if counts_memory and by_cpu <= 0:
+        by_node = memory_per_node(memory, job, part, UNSET)
+        all_memory = by_node == UNSET
+    usable, offered, beside_gres = 0, 0, cpus_beside_gres(memory, job)
+    for node in range(memory.nodes.shape[1]):
+        cpus = 0
+        memory.work[Work.FREE, node] = table[Node.CPUS, node] if cores else table[Node.FREE_CPUS, node]
+        alone = table[Node.ALONE, node] > 0 or (whole and table[Node.RUNS, node] > 0)
+        if memory.sets[candidates, node] > 0 and not alone:
+            cpus = memory.work[Work.FREE, node]
+            if bound != UNSET:
+                used = 0 if cores else bound - table[bound_row, node]
+                cpus = 0 if whole and cpus + used > bound else min(cpus, max(bound - used, 0))
+            if counts_memory:
+                have = table[Node.FREE_MEMORY, node]
+                if by_cpu > 0:
+                    threads = memory.nodes[SlurmNode.THREADS, node]
+                    enough = have // by_cpu // threads * threads
+                    cpus = 0 if whole and cpus * by_cpu > have else min(cpus, enough)
+                    cpus -= cpus % memory.jobs[SlurmJob.CPUS_PER_TASK, job]
+                elif (table[Node.MEMORY, node] if all_memory else by_node) > have:
+                    cpus = 0
+            if cpus < fewest or not has_gres(memory, table, job, node):
+                cpus = 0
+            elif beside_gres > 0:
+                cpus = min(cpus, beside_gres)
+        memory.work[Work.OFFER, node] = cpus
+        usable += cpus > 0
+        offered += cpus
+    return offered if usable >= memory.jobs[SlurmJob.MIN_NODES, job] else -1
+
+
+@kernel
+def offering(memory: Memory) -> int:
+    """How many nodes offer something."""
+    count = 0
+    for node in range(memory.nodes.shape[1]):
+        count += memory.work[Work.OFFER, node] > 0
+    return count
+
+
+@kernel
+def cut_offer(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: bool) -> int:
+    """Let a node offer what a job that still wants so many CPUs would take there; how much that is."""
+    have = memory.work[Work.OFFER, node]
+    if not whole:
+        threads = memory.nodes[SlurmNode.THREADS, node]
+        have = max(min(have, cpus - max(to_come, 0) * threads), each)
+        have = -(-have // threads) * threads
+        memory.work[Work.OFFER, node] = have
+    return int(have)
+
+
+@kernel
+def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: bool) -> int:
+    """Let a job that still wants so many CPUs have a node, with ``to_come`` others at least; what it gets."""
+    have = cut_offer(memory, node, cpus, to_come, each, whole)
+    memory.work[Work.TAKEN, node] = have
+    return have
+
+
+@kernel
+def lighten(state: State, table: Table, candidates: int, job: int, part: int) -> None:
+    """Make nodes lighter that could take a job with generic resources; they stay so for those after it."""
+    memory = state.memory
+    lay_offers(state, table, candidates, job, part, True)
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.OFFER, node] > 0:
+            weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
+            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - asks_gres(memory, job)
+
+
+@kernel
+def reset_weights(memory: Memory, part: int) -> None:
+    """Let the nodes of a partition weigh what they are said to."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.members[part, node] > 0:
+            weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
+            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight
+
+
+@kernel
+def fewest_nodes(memory: Memory, job: int, part: int) -> int:
+    """The fewest nodes that a job must have in a partition."""
+    asked, bound = memory.jobs[SlurmJob.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part]
+    return int(asked if waives(memory, job, Waiver.MIN_NODES) else max(asked, bound))
+
+
+@kernel
+def bounded_nodes(memory: Memory, job: int, part: int) -> int:
+    """The most nodes that a job asks for and its partition allows."""
+    asked, bound = memory.jobs[SlurmJob.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
+    most = MANY_NODES if asked == UNSET else asked
+    free = bound == UNSET or waives(memory, job, Waiver.MAX_NODES)
+    return int(most if free else min(most, bound))
+
+
+@kernel
+def wanted_nodes(memory: Memory, job: int, part: int) -> int:
+    """The nodes that a job gets if there are as many: the most where it names them, else the fewest."""
+    if memory.jobs[SlurmJob.MAX_NODES, job] == UNSET:
+        return fewest_nodes(memory, job, part)
+    return bounded_nodes(memory, job, part)
+
+
+@kernel
+def most_nodes(memory: Memory, job: int, part: int) -> int:
+    """The most nodes that a job may have in a partition: no more than it has tasks."""
+    most, tasks = bounded_nodes(memory, job, part), memory.jobs[SlurmJob.TASKS, job]
+    return min(most, max(tasks, fewest_nodes(memory, job, part))) if tasks > 0 else most
