@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import fcntl
 import os
 import pickle
@@ -307,3 +308,31 @@ def test_what_is_kept_is_loaded_before_numba_can_compile_and_then_it_can(home: P
     pytest.importorskip("scipy")
     assert run_kernel(home, LOADED) == "8 0 True\nFalse 3.0 True"
     assert run_kernel(home, LOADED) == "8 1 False\nFalse 3.0 True"
+
+
+def test_what_kernels_take_from_other_files_is_part_of_the_digest() -> None:
+    """A constant or a row of a table that a kernel uses is compiled into it: its file has to count, too."""
+    package, sources = Path(jit_cache.__file__).parent, set(jit_cache.kernel_sources())
+    compiling = {"kernel", "routine", "woven", "entry", "entry_for_all"}
+    missing = set()
+    for path in sorted(sources):
+        tree = ast.parse(path.read_text("utf-8"))
+        came_from = {
+            name.asname or name.name: package.joinpath(*node.module.split(".")[1:], name.name)
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("headway.")
+            for name in node.names
+        }
+        for function in ast.walk(tree):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            if not compiling & {ast.unparse(one) for one in function.decorator_list}:
+                continue
+            for part in function.body:
+                for used in ast.walk(part):
+                    place = came_from.get(used.id) if isinstance(used, ast.Name) else None
+                    files = (place, place.parent, place.parent / "__init__") if place else ()
+                    found = next((one for file in files if (one := file.with_suffix(".py")).is_file()), None)
+                    if found is not None and found not in sources:
+                        missing.add((path.name, found.relative_to(package).as_posix()))
+    assert missing == set()

@@ -236,7 +236,7 @@ def test_public_names_exist_and_functions_are_not_hidden_by_their_modules() -> N
 
 
 def test_rows_of_tables_have_places_of_their_own() -> None:
-    """Two rows of one number would be one row: an enumeration takes the second for another name of the first."""
+    """Two rows of one number would be one row, the second only another name for the first."""
     twice = [
         f"{dotted(path)}.{node.name} {number}"
         for path in modules()

@@ -33,6 +33,9 @@ PRIVATE = 0o700
 OTHERS = 0o077
 REMEDY = "set HEADWAY_CACHE_DIR to a folder of your own, in one that only you can write to"
 
+_IMPORTED = re.compile(rb"^from headway\.([\w.]+) import (\([^)]*\)|.*)$", re.MULTILINE)
+_CAPITAL = re.compile(rb"\b[A-Z]")
+
 troubles: list[str] = []
 """What went wrong with the cache in this process, one sentence each; a run goes on without it."""
 
@@ -45,12 +48,20 @@ class Keeping(NamedTuple):
 
 
 def kernel_sources() -> list[Path]:
-    """The files whose change makes compiled kernels stale: the engine, and every module that compiles."""
+    """The files whose change makes compiled kernels stale: the engine, every module that compiles, and those
+    that either has names with capitals from. Constants and rows of tables are part of the compiled code."""
     package = Path(__file__).parent
-    others = (path for path in package.rglob("*.py") if b"from headway.jit import" in path.read_bytes())
-    return sorted(
-        {*(package / "engine").rglob("*.py"), *others, *package.glob("jit*.py"), package / "units.py"}
-    )
+    texts = {path: path.read_bytes() for path in package.rglob("*.py")}
+    compiles = {path for path, text in texts.items() if b"from headway.jit import" in text}
+    compiles |= {*(package / "engine").rglob("*.py"), *package.glob("jit*.py")}
+    named = {
+        package.joinpath(*module.decode().split("."))
+        for path in compiles
+        for module, names in _IMPORTED.findall(texts[path])
+        if _CAPITAL.search(names)
+    }
+    files = {path for module in named for path in (module.with_suffix(".py"), module / "__init__.py")}
+    return sorted(compiles | (files & texts.keys()))
 
 
 @cache
