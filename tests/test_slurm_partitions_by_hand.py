@@ -335,13 +335,13 @@ def test_what_is_not_modelled_is_counted_by_job() -> None:
 
 
 def test_options_that_are_not_modelled_are_told_by_job() -> None:
-    options = "-N 2 --switches=1@60", "-n 1 --exclusive=mcs", "--exclusive", "-N 2 --prefer=a --switches 2"
+    options = "-N 2 --reboot", "-n 1 --exclusive=mcs", "--exclusive", "-N 2 --prefer=a --reboot"
     texts = Lines().rows([f"sbatch {one} job.sh" for one in options])[1]
     further = texts[TEXTS.index("further")]
-    assert further == ["switches", "exclusive=mcs", "", "prefer,switches"]
+    assert further == ["reboot", "exclusive=mcs", "", "prefer,reboot"]
     jobs = log(*[(k, 1, 10, 10) for k in range(4)], further=further)
     ledger = simulated(jobs, with_partitions(main())).workload.ledger
     found = {one.action.partition(",")[0]: one.jobs for one in ledger.entries if one.rule == "further"}
     assert found == {
-        "asked for --exclusive=mcs": (2,), "asked for --prefer": (4,), "asked for --switches": (1, 4),
+        "asked for --exclusive=mcs": (2,), "asked for --prefer": (4,), "asked for --reboot": (1, 4),
     }  # fmt: skip

@@ -18,6 +18,8 @@ from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Node, Partition, Switch
 from headway.site.topology import read_switches, steps_between
+from headway.units import SECOND
+from headway.workload.slurm.requests import NUMBERS, Lines
 from slurm_by_hand import MINUTE, log, simulated, site, starts
 
 TREE = {"TopologyPlugin": "topology/tree"}
@@ -150,3 +152,10 @@ def test_what_is_no_tree_is_told_with_its_line(text: str, message: str, tmp_path
     (tmp_path / "topology.conf").write_text(text, "utf-8")
     with pytest.raises(headway.InputError, match=message):
         read_switches(tmp_path, Config.of(TREE), EIGHT)
+
+
+def test_a_submit_line_says_how_many_switches_and_how_long() -> None:
+    options = "--switches=1@60", "--switches 2", "-N 2", "--switches=1@1:30"
+    lines = [f"sbatch {one} job.sh" for one in options]
+    asked = Lines().rows(lines)[0][:, [NUMBERS.index("switches"), NUMBERS.index("switch_wait")]].tolist()
+    assert asked == [[1, 3600 * SECOND], [2, -1], [0, -1], [1, 90 * SECOND]]
