@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 import headway
 from headway.audit import audit
+from headway.batsim.decide import Decider
 from headway.engine.tables import copy_memory
 from headway.errors import UsageError
 from headway.policies.slurm import setup
 from headway.policies.slurm.settings import Setting
+from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos
@@ -186,3 +188,5 @@ def test_slurm_without_a_site_says_what_it_needs() -> None:
     log = workload([(0, 1, 1, 10, 50, False, 0)])
     with pytest.raises(UsageError, match="slurm needs a site"):
         headway.simulate(log, 8, "slurm")
+    with pytest.raises(UsageError, match=r"slurm needs a site, .*only a number of processors"):
+        Decider(parse_spec("slurm"))

@@ -11,6 +11,7 @@ from headway.policies.policy import Policy
 from headway.workload.cancelled import ran_only
 
 if TYPE_CHECKING:
+    from headway.engine.local import Local
     from headway.platform import Platform
     from headway.policies.prepare import Arrivals, Prepared
     from headway.site import Site
@@ -57,6 +58,12 @@ class Slurm(Policy):
             workload = workload.select(~one.rows[left], rule=one.rule, action=one.action)
             left &= ~one.rows
         return workload
+
+    def as_local(self) -> Local:
+        raise UsageError(
+            "slurm needs a site, its nodes, partitions and parameters; who asks here has only a number of "
+            "processors: take another policy, such as easy or conservative"
+        )
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.slurm.setup import slurm
