@@ -90,19 +90,16 @@ def weeks(
             for week in found
         ]  # fmt: skip
         documents.append({"trace": trace, "processors": machine, "at_least": least, "weeks": listed})
-        if not json:
-            console = output()
-            console.print(
-                f"{trace}: {counted(len(found), 'week')} of at least {least:.0%} "
-                f"on {counted(machine, 'processor')}",
-                style="bold",
-                markup=False,
-            )
-            if found:
-                console.print(parts_table([week.workload for week in found], workload.header.unix_start))
-            elif count != 0:
-                every = busy_weeks(workload, 0, size, utilization=utilization)  # type: ignore[arg-type]
-                console.print(_busiest([week.utilization for week in every]), markup=False)
+        if json:
+            continue
+        console = output()
+        told = f"{counted(len(found), 'week')} of at least {least:.0%} on {counted(machine, 'processor')}"
+        console.print(f"{trace}: {told}", style="bold", markup=False)
+        if found:
+            console.print(parts_table([week.workload for week in found], workload.header.unix_start))
+        elif count != 0:
+            every = busy_weeks(workload, 0, size, utilization=utilization)  # type: ignore[arg-type]
+            console.print(_busiest([week.utilization for week in every]), markup=False)
     if json:
         print_json(documents)
 

@@ -7,15 +7,20 @@ processors x walltime, and gives back at its end what it did not use.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
 from headway.units import DAY, SECOND, seconds_text
+
+Column = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 
 def check_of(
@@ -27,11 +32,13 @@ def check_of(
         node = node_of(record)
         if node is None or record.nodes is None or not len(record):
             return None
-        memory = [group.memory_gb for group in record.nodes]
+        memory = np.array([group.memory_gb for group in record.nodes])
+        cores = np.array([group.cores for group in record.nodes])
         sizes, own = sizes_of(record)
         here = np.searchsorted(sizes, memory)[node]
-        counts = [sum(gb == size for gb in memory) for size in sizes]
-        width = [sum(g.cores for g in record.nodes if g.memory_gb == size) for size in sizes]
+        counts = [int(np.count_nonzero(memory == size)) for size in sizes]
+        width = [int(cores[memory == size].sum()) for size in sizes]
+        widest = np.array([cores[memory == size].max() for size in sizes])
         area = record.procs * record.walltime
         origin = int(record.submit.min())
         known, known_from = np.ones(len(record), np.bool_), origin
@@ -51,34 +58,39 @@ def check_of(
             share = int(plan[z][y] * width[z] * 1_000_000 / (level * counts[z])) if level else 0
             return share * ((t - origin) // SECOND)
 
-        bad, room = [], {}
-        used = np.zeros((len(sizes), len(sizes)), np.int64)
-        moved = np.flatnonzero((here > own) & (record.end > record.start))  # without length: nothing is used
         # Jobs too wide for every node of their own size have to go to a larger one.
-        cores = np.array([group.cores for group in record.nodes])
-        widest = np.array([cores[np.array(memory) == size].max() for size in sizes])
-        events = [(int(record.start[r]), 1, int(r)) for r in moved]
-        events += [(int(record.end[r]), 0, int(r)) for r in moved]
-        for t, kind, row in sorted(events, key=lambda e: (e[0], e[1], record.submit[e[2]], record.row[e[2]])):
-            z, y = here[row], own[row]
-            if kind == 1:
-                left = budget(t, z, y) - used[z, y]
-                if area[row] > left and record.procs[row] <= widest[y]:
-                    bad.append(row)
-                    room[row] = left
-                used[z, y] += area[row]
-            else:
-                used[z, y] -= record.procs[row] * (
-                    record.walltime[row] - (record.end[row] - record.start[row])
-                )
+        room = _too_little(record, here, own, budget, may_stay=record.procs <= widest[own])
 
         def tell(row: int) -> str:
             left = seconds_text(room[row])
             return f"takes {seconds_text(area[row])} processor-seconds where {left} are left"
 
-        return together(_adds_up(areas, plan, level, counts, tmax), of_jobs(record, bad, tell))
+        return together(_adds_up(areas, plan, level, counts, tmax), of_jobs(record, list(room), tell))
 
     return check
+
+
+def _too_little(
+    record: Record, here: Column, own: Column, budget: Callable[[int, int, int], int], may_stay: Mask
+) -> dict[int, int]:
+    """Rows that started on a larger size than their ``own`` where less was left of the budget than they take,
+    each with what was left; those that have to go there apart."""
+    area, length = record.procs * record.walltime, record.end - record.start
+    moved = np.flatnonzero((here > own) & (length > 0)).tolist()  # without length: nothing is used
+    events = [(int(record.start[row]), 1, row) for row in moved]
+    events += [(int(record.end[row]), 0, row) for row in moved]
+    used: dict[tuple[int, int], int] = defaultdict(int)
+    room: dict[int, int] = {}
+    for t, starts, row in sorted(events, key=lambda e: (e[0], e[1], record.submit[e[2]], record.row[e[2]])):
+        z, y = int(here[row]), int(own[row])
+        if not starts:
+            used[z, y] -= int(record.procs[row] * (record.walltime[row] - length[row]))
+            continue
+        left = budget(t, z, y) - used[z, y]
+        if area[row] > left and may_stay[row]:
+            room[row] = left
+        used[z, y] += int(area[row])
+    return room
 
 
 def _plan(areas: list[int], counts: list[int], tmax: str) -> tuple[Fraction, list[list[Fraction]]]:
