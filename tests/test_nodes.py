@@ -24,7 +24,7 @@ from headway.platform.node_table import in_tie_order, load_time
 from headway.policies.nodes.policy import Scored
 from headway.policies.nodes.watching import watched
 from headway.policies.spec import parse_spec
-from headway.schedule import STATES
+from headway.schedule import STATES, WHY
 from headway.units import SECOND
 from headway.workload import Workload
 from nodes_reference import file_jobs, node_lists, platform_of, simulated, workload_of
@@ -44,6 +44,16 @@ RULES = ("fcfs", "eft", "lea", "leo", "lem")
 def placed(schedule: Schedule) -> list[tuple[int, ...]]:
     assert schedule.node is not None
     return list(zip(schedule.node.tolist(), schedule.start.tolist(), schedule.end.tolist(), strict=True))
+
+
+def test_easy_says_who_was_the_head_and_who_filled_a_hole() -> None:
+    """On 4 cores 2 is the head behind 1; 3 fits before its turn on arrival, and 4 once 3 has ended."""
+    rows = [(0, 3, 10), (1, 4, 5), (2, 1, 6), (3, 1, 2), (20, 4, 1)]
+    jobs = [Job(k + 1, *row, row[2]) for k, row in enumerate(rows)]
+    schedule = simulated(jobs, NODES[:1], "easy")
+    assert (schedule.start // SECOND).tolist() == [0, 10, 2, 8, 20]
+    why = [WHY[each] for each in schedule.why]
+    assert why == ["immediate", "head", "immediate", "backfill", "immediate"]
 
 
 @examples(30)

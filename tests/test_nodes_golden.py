@@ -347,6 +347,17 @@ def test_easy_on_nodes(made: Made) -> None:
     assert made(jobs, [node(), node()], "easy").starts == [0, 0, 10, 15, 15]
 
 
+def test_a_plan_between_two_others_is_replayed_with_them(made: Made) -> None:
+    # Backfilling plans jobs of one node out of the order of their starts; who comes last, H, finds in the
+    # memory what all of them leave there, in the order of time. It waits for 10.
+    rows = [(1, 4, 20, 20, "d"), (1, 2, 15, 13, "d"), (1, 3, 9, 9, "b"), (1, 1, 6, 6, "e")]
+    rows += [(1, 3, 9, 7, "b"), (1, 3, 9, 9, "d"), (2, 2, 6, 6, "a"), (4, 1, 6, 6, "a")]
+    sizes = {"a": 1, "b": 2, "d": 5, "e": 7}
+    jobs = [job(*row, gb=sizes[row[4]]) for row in rows]
+    found = made(jobs, [node(memory=8), node(memory=8)], "lea(presence=lru, backfill=conservative)")
+    assert found.starts == [1, 21, 1, 1, 10, 34, 17, 10] and found.nodes == [0, 0, 1, 1, 1, 0, 1, 1]
+
+
 def test_nodes_are_numbered_as_the_platform_lists_them(made: Made) -> None:
     # The large node comes first in the platform and last in the order of ties.
     assert made([job(0, 4, 10, 10), job(0, 4, 10, 10)], [node(memory=256), node()], "fcfs").nodes == [1, 0]
