@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from headway.engine.drive import Jobs, Setup, make_state
 from headway.engine.heap import move_due
-from headway.engine.holes import earliest, earliest_within, fits, level_at, take_earliest, take_if_free
+from headway.engine.holes import (
+    earliest,
+    earliest_within,
+    fits,
+    level_at,
+    stays_between,
+    take_earliest,
+    take_if_free,
+)
 from headway.engine.profile import (
     Profile,
     change,
@@ -40,12 +48,15 @@ pytestmark = pytest.mark.interpreted
 
 Table = npt.NDArray[np.int64]
 
-CHANGE, TAKE, TAKE_IF_FREE, EARLIEST, EARLIEST_BEFORE, FITS, LEVEL = range(7)
+CHANGE, TAKE, TAKE_IF_FREE, EARLIEST, EARLIEST_BEFORE, FITS, LEVEL, STAYS = range(8)
 
 
 @entry
 def play(profile: Profile, k: int, moves: Table, answers: Table) -> None:
-    """Carry out moves (rows: what, time, other time or now, procs, duration or now) and note the answers."""
+    """Carry out moves (rows: what, time, other time or now, procs, duration or now) and note the answers.
+
+    STAYS asks from a time to another whether the level stays from ``procs`` to below the last number.
+    """
     for i in range(moves.shape[0]):
         what, x, y, procs, z = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3], moves[i, 4]
         if what == CHANGE:
@@ -60,8 +71,10 @@ def play(profile: Profile, k: int, moves: Table, answers: Table) -> None:
             answers[i] = earliest_within(profile, k, x, y, procs, z, y)
         elif what == FITS:
             answers[i] = fits(profile, k, x, procs, z)
-        else:
+        elif what == LEVEL:
             answers[i] = level_at(profile, k, x)
+        else:
+            answers[i] = stays_between(profile, k, step_of(profile, k, x), y, procs, z) >= 0
 
 
 class Story:
@@ -190,6 +203,40 @@ def test_a_long_story_fills_many_blocks(horizon: int) -> None:
     profile = new_profile(1, 400)
     clear(profile, 0, 0, 64)
     check(profile, 0, Story(7, 64, 400, moves=4000, horizon=horizon))
+
+
+def test_one_block_of_many_fills_with_steps_that_all_matter() -> None:
+    """150 intervals far apart, then 30 within each other between two of them: none of it can be dropped."""
+    far = [(1000 * k, 1000 * k + 500, 1) for k in range(150)]
+    near = [(75_500 + k, 75_900 - k, 1) for k in range(30)]
+    moves = [(CHANGE, begin, end, -procs, 0) for begin, end, procs in far + near]
+    reference = Reference(64, far + near)
+    asked = sorted({time for begin, end, _ in far + near for time in (begin, end)})
+    moves += [(LEVEL, time, 0, 0, 0) for time in asked]
+    profile = new_profile(1, 400)
+    clear(profile, 0, 0, 64)
+    answers = np.zeros(len(moves), np.int64)
+    play(profile, 0, np.array(moves, np.int64), answers)
+    assert answers[-len(asked) :].tolist() == [64 - reference.used(time) for time in asked]
+
+
+def test_a_level_stays_between_two_through_many_blocks() -> None:
+    """100 intervals below one that holds 20 processors over most of them, noted once for a block."""
+    taken = [(1000 * k, 1000 * k + 500, 1 + k % 3) for k in range(100)] + [(5_000, 95_000, 20)]
+    reference = Reference(64, taken)
+    times = sorted({time for begin, end, _ in taken for time in (begin, end)})
+    moves = [(CHANGE, begin, end, -procs, 0) for begin, end, procs in taken]
+    expected = [0] * len(moves)
+    for k, time in enumerate(times[:-9]):
+        until, low, high = times[k + 1 + k % 8], 40 + k % 5, 43 + k % 3
+        levels = [64 - reference.used(x) for x in times if time <= x < until]
+        moves.append((STAYS, time, until, low, high))
+        expected.append(all(low <= level < high for level in levels))
+    profile = new_profile(1, 400)
+    clear(profile, 0, 0, 64)
+    answers = np.zeros(len(moves), np.int64)
+    play(profile, 0, np.array(moves, np.int64), answers)
+    assert answers.tolist() == expected and 20 < sum(expected) < 150
 
 
 def test_profiles_in_one_set_of_tables_do_not_touch() -> None:
