@@ -230,6 +230,9 @@ def test_import_tells_what_slurms_rules_do_not_model(
     assert "heterogeneous jobs" in listed
     assert not any(word in listed for word in ("QOS", "exclusive nodes", "job arrays"))
     assert "Not modelled" not in run("site", "made").out
+    run.write("sacct.json", '{"jobs": [{"job_id": 1, "association": {}}]}')
+    both = run("site", "import", "slurm.conf", "sacct.txt", "sacct.json", "both")
+    assert "sacct.json: a second log, not read; the log is jobs.txt" in both.out
 
 
 @pytest.mark.parametrize("shown", ["01.05.2024 10:00:00", "Wed 01 May", "10:00:00"])

@@ -101,6 +101,9 @@ def _import(words: list[str], quiet: bool) -> None:
         console.print(f"{name} is {kind}" if name != kind else name, markup=False)
     for name in passed:
         console.print(f"{name}: nothing of a site, left out", markup=False)
+    for name, kind in sorted(taken):
+        if found.jobs is not None and kind.startswith("jobs.") and kind != found.jobs.name:
+            console.print(f"{name}: a second log, not read; the log is {found.jobs.name}", markup=False)
     console.print(
         f"\n{found.name}: {counted(len(found.nodes), 'node')}, {counted(found.cpus, 'CPU')}, "
         f"{counted(len(found.partitions), 'partition')}, {len(found.qos)} QOS, "
