@@ -18,7 +18,7 @@ from headway.policies.slurm import setup
 from headway.policies.slurm.settings import Setting
 from headway.site import Site
 from headway.site.config import Config
-from headway.site.model import Association, Limits, Node, Partition, Qos
+from headway.site.model import Association, Limits, Node, Partition, Qos, Switch
 from headway.workload.header import Header
 
 USERS = 4
@@ -143,6 +143,44 @@ def test_short_cuts_change_nothing(place: int, alike: bool) -> None:
         quick, plain = (simulated(log, site, seed, short) for short in (False, True))
         assert (quick.start > quick.workload.submit + 60_000_000).mean() > 0.2  # there is a queue
         assert_the_same(quick, plain)
+
+
+def random_tree(seed: int, nodes: int) -> tuple[Switch, ...]:
+    """Leaves of a few nodes each, some of which two leaves have; switches above two to four others up to one
+    root, or two trees."""
+    draw = np.random.default_rng(seed + 2000)
+    ends = np.unique(np.append(draw.integers(1, nodes, max(nodes // 5, 2)), nodes)).tolist()
+    leaves = [tuple(range(first, last)) for first, last in zip([0, *ends], ends, strict=False)]
+    if seed % 4 == 1:
+        leaves[0] = (*leaves[0], *leaves[1][:1])
+    made = [Switch(f"s{k}", 0, k, below) for k, below in enumerate(leaves)]
+    level, roots = list(range(len(made))), 2 if seed % 4 == 3 else 1
+    while len(level) > roots:
+        width, above = int(draw.integers(2, 5)), []
+        for first in range(0, len(level), width):
+            below = level[first : first + width]
+            for child in below:
+                made[child] = replace(made[child], parent=len(made))
+            nodes_below = sorted({node for child in below for node in made[child].nodes})
+            above.append(len(made))
+            highest = 1 + max(made[child].level for child in below)
+            made.append(Switch(f"s{len(made)}", highest, len(made), tuple(nodes_below)))
+        level = above
+    return tuple(made)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_short_cuts_change_nothing_below_a_tree_of_switches(seed: int) -> None:
+    """Nodes are alike; with seeds 3 and 7 there may be two trees, so that counting nodes is not enough."""
+    nodes = 12 if seed % 2 else 140
+    site, log = random_site(seed, {}, True, nodes), random_jobs(seed, nodes)
+    site = replace(site, switches=random_tree(seed, nodes))
+    log = log.with_columns(constraint=np.full(len(log), -1), switches=np.where(log.job % 9 == 0, 1, 0))
+    quick, plain = (simulated(log, site, seed, short) for short in (False, True))
+    assert_the_same(quick, plain)
+    without = simulated(log, replace(site, switches=()), seed, False)
+    assert without.shares is not None and quick.shares is not None
+    assert without.shares.node.tolist() != quick.shares.node.tolist()
 
 
 @pytest.mark.parametrize("seed", range(3))

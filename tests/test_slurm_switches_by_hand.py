@@ -106,6 +106,16 @@ def test_switches_that_count_only_where_asked_for() -> None:
     assert nodes_of(log((0, 1, 60, 60), (60, 2, 60, 60), switches=[0, 1]), on) == ["n1", "n[7-8]"]
 
 
+@pytest.mark.parametrize("policy", ["easy(nodes=whole)", "conservative(nodes=shared)"])
+def test_baselines_on_named_nodes_choose_them_by_switches(policy: str) -> None:
+    """They leave out what is Slurm's own: nobody waits for few switches."""
+    jobs = log((0, 1, 60, 60), (60, 2, 60, 60), (120, 4, 60, 60), (180, 3, 60, 60), switches=[0, 0, 0, 1])
+    schedule = headway.simulate(jobs, network().platform(), policy)
+    assert schedule.shares is not None
+    assert [schedule.shares.nodes_of(job) for job in range(3)] == ["n1", "n[7-8]", "n[3-6]"]
+    assert schedule.start[3] == 3660 * SECOND  # when the second job has left n7 and n8
+
+
 CONF = """
 SwitchName=s1 Nodes=n[1-2]
 SwitchName=core Switches=t[1-2]   # before what is below it

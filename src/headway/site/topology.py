@@ -10,12 +10,16 @@ What `scontrol show topology` prints says the same in the same words and is read
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headway.errors import InputError
 from headway.site.config import Config
 from headway.site.entries import Entry, configuration
 from headway.site.model import Node, Switch
 from headway.site.node_names import expanded
+
+if TYPE_CHECKING:
+    from headway.site.site import Site
 
 FILE = "topology.conf"
 MANY = 10_000
@@ -79,6 +83,14 @@ def _joined(entries: list[Entry], place_of: dict[str, int], nodes: tuple[Node, .
     return tuple(
         Switch(name, below[k][0], parents[k], tuple(sorted(below[k][1]))) for name, k in place_of.items()
     )
+
+
+def is_one_network(site: Site, nodes: tuple[int, ...]) -> bool:
+    """Whether the highest switches above some nodes are above all of them, or there are none."""
+    above = [switch for switch in site.switches if not set(nodes).isdisjoint(switch.nodes)]
+    highest = max((switch.level for switch in above), default=0)
+    known = not site.switches or bool(above)
+    return known and all(set(nodes) <= set(one.nodes) for one in above if one.level == highest)
 
 
 def steps_between(switches: tuple[Switch, ...]) -> list[list[int]]:

@@ -89,6 +89,7 @@ def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
     memory.settings[Setting.PREEMPTION] = Preemption.OFF
     if whole:
         memory.jobs[SlurmJob.EXCLUSIVE] = 1
+    memory.jobs[SlurmJob.SWITCHES] = 0  # nobody waits for few switches
     memory.jobs[SlurmJob.PARTITION] = first_partitions(memory)
     rows = node_table(site)
     return memory._replace(

@@ -593,6 +593,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     """
     memory = state.memory
     begin_cycle(state, now)
+    memory.clock[SlurmClock.OF_PASS] = now
     note_nodes(state)
     note_ends(state)
     if memory.settings[Setting.RESERVE_RUNNING] > 0:

@@ -131,6 +131,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
     """
     memory = state.memory
     begin_pass(memory)
+    memory.clock[SlurmClock.OF_PASS] = now
     tested = starts = left = 0
     number, stamped = memory.clock[SlurmClock.PASSES], False
     for place in range(memory.clock[SlurmClock.QUEUED]):

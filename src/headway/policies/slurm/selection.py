@@ -205,7 +205,7 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     if lay_offers(state, table, candidates, job, part, False) < cpus:
         return 0
     found = fit(memory, job, required, least, want, most, cpus, whole, how)
-    if found == 0 or waits_for_switches(state, job):
+    if found == 0 or waits_for_switches(memory, job):
         return 0
     if whole:
         return found

@@ -70,7 +70,7 @@ from headway.policies.slurm.tables import (
     Work,
 )
 from headway.site import Site
-from headway.site.topology import is_optional, steps_between
+from headway.site.topology import is_one_network, is_optional, steps_between
 from headway.units import SECOND
 
 NOTICED_LATE = 60
@@ -441,7 +441,8 @@ def partition_rows(site: Site) -> Table:
             Partition.PREEMPT: mode_of(site, partition.preempt_mode),
             Partition.GRACE: partition.grace_seconds,
             Partition.ALIKE: len(alike) <= 1
-            and not (one_by_one or least_loaded or partition.lln or site.switches),
+            and not (one_by_one or least_loaded or partition.lln)
+            and is_one_network(site, partition.nodes),
             Partition.LEAST_LOADED: least_loaded or partition.lln,
             Partition.KEEPS_NODES: partition.exclusive_user,
             Partition.LEVEL: level_of(site, partition) if suspends(site) else 0,

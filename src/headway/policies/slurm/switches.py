@@ -11,13 +11,20 @@ on most tightly, or the fullest where it fits on none, and from there the neares
 
 from __future__ import annotations
 
-from headway.engine.tables import Clock, State
-from headway.jit import kernel, routine
+from headway.jit import count_bits, kernel, routine
 from headway.policies.slurm.bits import common_nodes, empty, has, meet, pack_taken, put
 from headway.policies.slurm.offers import give
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Memory, Scratch, SlurmJob, SlurmNode, Switch, Work
-from headway.units import SECOND
+from headway.policies.slurm.tables import (
+    UNSET,
+    Memory,
+    Scratch,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
+    Switch,
+    Work,
+)
 
 
 @kernel
@@ -279,13 +286,50 @@ def by_switches(
 
 
 @kernel
-def waits_for_switches(state: State, job: int) -> bool:
+def put_first(memory: Memory, switch: int, count: int) -> int:
+    """Put the first nodes of LIGHT below a switch into TAKEN that are not there yet; how many."""
+    sets, left = memory.words_sets, count
+    for word in range(sets.shape[1]):
+        here = memory.words_switches[switch, word] & sets[Scratch.LIGHT, word] & ~sets[Scratch.TAKEN, word]
+        if count_bits(here) <= left:
+            sets[Scratch.TAKEN, word] |= here
+            left -= count_bits(here)
+            continue
+        while left > 0:
+            lowest = here & -here
+            sets[Scratch.TAKEN, word] |= lowest
+            here ^= lowest
+            left -= 1
+    return count - left
+
+
+@routine
+def whole_by_switches(memory: Memory, nodes: int, spared: int, most: int, cpus: int, each: int) -> int:
+    """:func:`by_switches` for nodes of LIGHT that are alike, offer ``each`` CPUs and are below one switch."""
+    empty(memory.words_sets, Scratch.TAKEN)
+    note_switches(memory)
+    before, taken = nodes + 1, 0
+    while before != nodes:
+        before = nodes
+        leaf = next_leaf(memory, nodes)
+        if leaf < 0:
+            break
+        add_distances(memory, leaf)
+        here = put_first(memory, leaf, min(max(nodes, -(-cpus // each)), most))
+        taken, nodes, most, cpus = taken + here, nodes - here, most - here, cpus - here * each
+        if nodes <= 0 and cpus <= 0:
+            return taken
+        memory.switches[Switch.NODES, leaf] = 0
+    return taken if nodes - spared <= 0 and cpus <= 0 else 0
+
+
+@kernel
+def waits_for_switches(memory: Memory, job: int) -> bool:
     """Whether the nodes that were chosen for a job are on more switches than it wants, and it still waits."""
-    memory = state.memory
     most = memory.jobs[SlurmJob.SWITCHES, job]
     if most == 0 or memory.settings[Setting.BY_SWITCHES] == 0:
         return False
-    now = state.clock[Clock.NOW] // SECOND + memory.settings[Setting.ORIGIN]
+    now = memory.clock[SlurmClock.OF_PASS]
     if now - memory.jobs[SlurmJob.ENTERED, job] >= memory.jobs[SlurmJob.SWITCH_WAIT, job]:
         return False
     pack_taken(memory, Scratch.TAKEN)

@@ -345,6 +345,8 @@ class SlurmClock(IntEnum):
     """Whether the next calculation of priorities forgets all usage."""
     LOOKS_AHEAD = 34
     """Whether nodes are sought that will be free later, not now."""
+    OF_PASS = 36
+    """The second that the present pass or cycle is of; a cycle that is made up for is over."""
     UNSETTLED = 30
     """Whether jobs were suspended since it was last found out who may go on."""
 

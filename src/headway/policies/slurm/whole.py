@@ -21,6 +21,7 @@ from headway.policies.slurm.offers import (
 )
 from headway.policies.slurm.selection import flexible_reservation
 from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.switches import whole_by_switches
 from headway.policies.slurm.tables import (
     UNSET,
     Choice,
@@ -38,8 +39,8 @@ from headway.policies.slurm.tables import (
 def counts_nodes(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes whole nodes that are all alike, and the sets of running jobs are at hand.
 
-    Preemption, named or neighbouring nodes, choices of features, generic resources and a flexible reservation
-    make nodes unlike for a job.
+    Preemption, named or neighbouring nodes, a wish for few switches, choices of features, generic resources
+    and a flexible reservation make nodes unlike for a job.
     """
     return bool(
         memory.settings[Setting.PLAIN] == 0
@@ -47,6 +48,7 @@ def counts_nodes(memory: Memory, job: int, part: int) -> bool:
         and memory.settings[Setting.PREEMPTION] == Preemption.OFF
         and memory.jobs[SlurmJob.REQUIRED, job] == 0
         and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
+        and memory.jobs[SlurmJob.SWITCHES, job] == 0
         and flexible_reservation(memory, job) == UNSET
         and memory.choices[Choice.PARTS, memory.jobs[SlurmJob.FEATURES, job]] == 0
         and memory.gres_asked.shape[0] == 0
@@ -194,6 +196,10 @@ def select_whole(state: State, idle: Table, row: int, job: int, part: int) -> in
         return 0
     want = wanted_nodes(memory, job, part)
     nodes, spared, taken = max(least, want), max(want - least, 0), 0
+    if memory.settings[Setting.BY_SWITCHES] == 1:
+        for word in range(sets.shape[1]):
+            sets[Scratch.LIGHT, word] = idle[row, word] & sets[Scratch.WINDOW, word]
+        return int(whole_by_switches(memory, nodes, spared, most, cpus, offer))
     empty(sets, Scratch.TAKEN)
     while most > 0:
         still = -(-cpus // offer)  # nodes for the CPUs that are wanted
