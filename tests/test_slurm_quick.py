@@ -189,3 +189,41 @@ def test_short_cuts_change_nothing_where_jobs_preempt_others(seed: int) -> None:
     site = replace(site, config=Config.of(CONFIG | PREEMPTION))
     log = log.with_columns(constraint=np.full(len(log), -1))
     assert_the_same(*(simulated(log, site, seed, plain) for plain in (False, True)))
+
+
+@pytest.mark.parametrize("scheduler", [{}, {"bf_licenses": ""}], ids=["counted", "planned"])
+@pytest.mark.parametrize("seed", range(3))
+def test_short_cuts_change_nothing_with_licences_and_nodes_of_one_user(
+    seed: int, scheduler: dict[str, str]
+) -> None:
+    """Nor are more licences in use than there are, and users meet on no node that one of them keeps."""
+    draw, log = np.random.default_rng(seed), random_jobs(seed, 12)
+    site = random_site(seed, scheduler, True, 12)
+    first, *others = site.partitions
+    own = replace(first, exclusive_user=seed == 1)
+    site = replace(site, licenses={"m": 3, "f": 2}, partitions=(own, *others))
+    log = log.with_columns(
+        constraint=np.full(len(log), -1),
+        licenses=draw.integers(-1, 3, len(log)),
+        exclusive_user=(draw.random(len(log)) < 0.2 * seed).astype(np.int64),
+    ).with_labels(licenses=["m:1", "m:2,f:1", "f:2"])
+    quick, plain = (simulated(log, site, seed, short) for short in (False, True))
+    assert_the_same(quick, plain)
+    asked = quick.workload.columns["licenses"] + 1
+    for t in quick.start.tolist():
+        runs = (quick.start <= t) & (quick.end > t)
+        assert np.array([0, 1, 2, 0])[asked[runs]].sum() <= 3
+        assert np.array([0, 0, 1, 2])[asked[runs]].sum() <= 2
+    assert_users_keep_apart(quick, site)
+
+
+def assert_users_keep_apart(schedule: Schedule, site: Site) -> None:
+    """Jobs of two users are on one node at once only if neither of them has it for its user alone."""
+    assert schedule.shares is not None and schedule.partition is not None
+    by_user = np.array([one.exclusive_user for one in site.partitions])[schedule.partition]
+    keeps = by_user | (schedule.workload.columns["exclusive_user"] > 0)
+    user, on = schedule.workload.user, np.zeros((len(keeps), len(site.nodes)), np.bool_)
+    on[schedule.shares.job, schedule.shares.node] = True
+    for job in np.flatnonzero(keeps).tolist():
+        at_once = (schedule.start < schedule.end[job]) & (schedule.end > schedule.start[job])
+        assert not (on[at_once & (user != user[job])] & on[job]).any()
