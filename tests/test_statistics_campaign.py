@@ -57,6 +57,16 @@ def test_a_cell_that_is_its_own_baseline_and_failed_ones_make_no_pair() -> None:
     assert results_of(rows).pairs("mean_bsld")["cell"].to_list() == ["c"]
 
 
+def test_a_metric_that_no_pair_has_is_not_taken_for_a_missing_baseline() -> None:
+    """As with the mean slowdown where every job takes no time."""
+    rows: list[dict[str, object]] = [
+        {"cell": "b", "block": "x", "mean_slowdown": None},
+        {"cell": "c", "block": "x", "baseline": "b", "mean_slowdown": None},
+    ]
+    with pytest.raises(headway.UsageError, match="no cell and its baseline both have mean_slowdown"):
+        results_of(rows).pairs("mean_slowdown")
+
+
 def test_means_by_hand_and_every_block_counts_the_same() -> None:
     # Block 0 has three pairs of difference 3, block 1 one of -1: their mean is 1, not 2.
     block = np.array([0, 0, 0, 1])

@@ -35,11 +35,13 @@ def pairs(frame: pl.DataFrame, metric: str) -> pl.DataFrame:
         frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))
         .join(base, on="baseline", how="inner", maintain_order="left")
         .with_columns(pl.col(metric).cast(pl.Float64).alias("value"))
-        .drop_nulls(["value", "base"])
     )
     if not joined.height:
         raise UsageError("no cell of this campaign has a baseline; give it one, as in baseline = 'easy'")
-    return joined.with_columns(
+    known = joined.drop_nulls(["value", "base"])
+    if not known.height:
+        raise UsageError(f"no cell and its baseline both have {metric}: cells failed, or no job has one")
+    return known.with_columns(
         (pl.col("value") - pl.col("base")).alias("difference"),
         pl.when(pl.col("base") != 0).then(pl.col("value") / pl.col("base")).alias("ratio"),
     )
