@@ -42,11 +42,9 @@ def lightest_below(memory: Memory, switch: int) -> int:
     found = UNSET
     for node in range(memory.nodes.shape[1]):
         weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
-        open_to_it = has(memory.words_sets, Scratch.REACHED, node) and has(
-            memory.words_switches, switch, node
-        )
-        if open_to_it and (found == UNSET or weight < found):
-            found = weight
+        below = has(memory.words_switches, switch, node)
+        if below and has(memory.words_sets, Scratch.REACHED, node):
+            found = weight if found == UNSET else min(found, weight)
     return int(found)
 
 
@@ -64,10 +62,11 @@ def top_switch(memory: Memory, needed: int, named: bool) -> int:
             has_one = meet(memory.words_switches, switch, memory.words_sets, Scratch.TAKEN)
             if has_one and (top < 0 or level > table[Switch.LEVEL, top]):
                 top = switch
-        elif common_nodes(memory.words_switches, switch, memory.words_sets, Scratch.REACHED) >= needed:
+            continue
+        count = common_nodes(memory.words_switches, switch, memory.words_sets, Scratch.REACHED)
+        if count > 0 and count >= needed and (top < 0 or level >= table[Switch.LEVEL, top]):
             weight = lightest_below(memory, switch)
-            higher = top < 0 or (level >= table[Switch.LEVEL, top] and weight <= lightest)
-            if weight != UNSET and higher:
+            if top < 0 or weight <= lightest:
                 top, lightest = switch, weight
     return top
 
