@@ -257,7 +257,7 @@ def test_the_command_shows_and_clears(home: Path, headway: Headway) -> None:
     assert shown.status == 0 and "of other versions" in shown.out and "in use" in shown.out
     assert str(home) in shown.out and other.name in shown.out
     cleared = headway("cache", "clear")
-    assert "1 kernels" in cleared.out
+    assert "1 kernel " in cleared.out
     assert [path.name for path in (home / "headway").iterdir()] == ["notes"]  # nothing else is touched
 
 

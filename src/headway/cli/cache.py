@@ -10,6 +10,7 @@ from headway.cli import options
 from headway.cli.display import Display, output
 from headway.cli.frame import command
 from headway.errors import HeadwayError, UsageError
+from headway.plain import counted
 from headway.policies.catalogue import POLICIES
 from headway.policies.spec import parse_spec
 
@@ -100,7 +101,8 @@ def _clear() -> None:
     for folder, _, _ in found:
         shutil.rmtree(folder)
     kernels, size = sum(each[1] for each in found), sum(each[2] for each in found)
-    output().print(f"{kernels} kernels ({size / 1e6:.1f} MB) removed from {jit_cache.root()}", markup=False)
+    said = f"{counted(kernels, 'kernel')} ({size / 1e6:.1f} MB) removed from {jit_cache.root()}"
+    output().print(said, markup=False)
 
 
 def _warm(policies: list[str], workers: int | None) -> None:
@@ -128,7 +130,7 @@ def _warm(policies: list[str], workers: int | None) -> None:
     kept = jit_cache.keeping().folder
     assert kept is not None
     kernels, size = _size(kept)
-    output().print(f"{kernels} kernels ({size / 1e6:.1f} MB) in {kept}", markup=False)
+    output().print(f"{counted(kernels, 'kernel')} ({size / 1e6:.1f} MB) in {kept}", markup=False)
 
 
 def _compiled(specs: list[Spec], workers: int) -> Iterator[Spec]:
