@@ -371,6 +371,7 @@ def test_events_tell_more_of_a_partition_than_its_state_when_the_site_was_export
     assert first < MINUTE
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("limits", "users"),
     [

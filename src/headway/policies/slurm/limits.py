@@ -263,7 +263,7 @@ def nodes_besides(state: State, group: int, holder: int, job: int) -> int:
     lay_held(state, group, holder, job)
     found, run = 0, state.jobs[Job.RUN, job]
     for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        found += 1 - state.memory.sets[Scratch.HELD, state.shares[Share.NODE, entry]]
+        found += state.memory.sets[Scratch.HELD, state.shares[Share.NODE, entry]] == 0
     return found
 
 
