@@ -77,5 +77,5 @@ def simulate_as_it_goes(
         if out is not None:
             console.print(f"\nwritten to {out}", markup=False)
     if result.interrupted:
-        kept = "" if out is None else f" kept in {out}"
-        raise Interrupted(f"{counted(result.jobs, 'job')} that had ended{kept or ' summed up'}")
+        kept = "summed up" if out is None else f"in {out}"
+        raise Interrupted(f"what had ended is {kept}: {counted(result.jobs, 'job')}")

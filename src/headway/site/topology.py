@@ -43,6 +43,8 @@ def read_switches(folder: Path, config: Config, nodes: tuple[Node, ...]) -> tupl
     if not is_tree(config) or not file.is_file():
         return ()
     entries = [entry for entry in configuration(file) if "SwitchName" in entry]
+    if not entries:
+        raise InputError(f"defines no switch; write it anew: scontrol show topology > {FILE}", file=file)
     names = [entry.get("SwitchName") for entry in entries]
     for place, entry in enumerate(entries):
         if names[place] in names[:place]:

@@ -14,8 +14,8 @@ from headway.policies.slurm.bits import (
     empty,
     first_node,
     meet,
+    pack_row,
     pack_set,
-    pack_taken,
     put,
     size_of,
     unpack,
@@ -232,7 +232,7 @@ def keep_nodes(memory: Memory, job: int) -> None:
 def enter_started(state: State, job: int) -> None:
     """A job that has just started keeps whole nodes, and its licences, in the table until its limit."""
     if is_entered(state.memory, job):
-        pack_taken(state.memory, Scratch.TAKEN)
+        pack_row(state.memory, Work.TAKEN, Scratch.TAKEN)
         keep_nodes(state.memory, job)
 
 
@@ -278,7 +278,7 @@ def when_and_where(state: State, job: int, part: int, now: int, only_now: bool) 
         start = earliest(state, job, part, now, only_now, False)
     else:
         start = earliest_choice(state, job, part, now, only_now)
-    pack_taken(memory, Scratch.TAKEN)
+    pack_row(memory, Work.TAKEN, Scratch.TAKEN)
     return start
 
 

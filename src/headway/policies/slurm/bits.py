@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from headway.engine.tables import Table
 from headway.jit import count_bits, kernel, lowest_bit
-from headway.policies.slurm.tables import Memory, Work
+from headway.policies.slurm.tables import Memory
 
 BITS = 64
 SHIFT, WITHIN = 6, 63
@@ -124,9 +124,9 @@ def pack_set(memory: Memory, row: int) -> None:
 
 
 @kernel
-def pack_taken(memory: Memory, row: int) -> None:
-    """Write the nodes of the row TAKEN as bits."""
+def pack_row(memory: Memory, what: int, row: int) -> None:
+    """Write the nodes that have something in a row (:class:`Work`) as bits."""
     empty(memory.words_sets, row)
     for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.TAKEN, node] > 0:
+        if memory.work[what, node] > 0:
             put(memory.words_sets, row, node)

@@ -143,11 +143,11 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
 
 
 @kernel
-def offering(memory: Memory) -> int:
-    """How many nodes offer something."""
+def nodes_with(memory: Memory, what: int) -> int:
+    """How many nodes have something in a row (:class:`Work`)."""
     count = 0
     for node in range(memory.nodes.shape[1]):
-        count += memory.work[Work.OFFER, node] > 0
+        count += memory.work[what, node] > 0
     return count
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from headway.engine.tables import Node
 from headway.jit import kernel, routine
 from headway.policies.slurm.bits import has
-from headway.policies.slurm.offers import cut_offer, give, offering, wanted_nodes
+from headway.policies.slurm.offers import cut_offer, give, nodes_with, wanted_nodes
 from headway.policies.slurm.settings import Placing, Setting
 from headway.policies.slurm.switches import by_switches
 from headway.policies.slurm.tables import (
@@ -319,7 +319,7 @@ def fit(
     found = best_fit(memory, job, required, least, want, most, cpus, whole, how)
     if found > 0:
         return found
-    left, largest = offering(memory), 0
+    left, largest = nodes_with(memory, Work.OFFER), 0
     if whole and left <= most and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0:
         return 0  # all that they have was taken, and is not enough
     if left <= least:

@@ -12,8 +12,8 @@ on most tightly, or the fullest where it fits on none, and from there the neares
 from __future__ import annotations
 
 from headway.jit import count_bits, kernel, routine
-from headway.policies.slurm.bits import common_nodes, empty, has, meet, pack_taken, put
-from headway.policies.slurm.offers import give
+from headway.policies.slurm.bits import common_nodes, empty, has, meet, pack_row, put
+from headway.policies.slurm.offers import give, nodes_with
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import (
     UNSET,
@@ -25,15 +25,6 @@ from headway.policies.slurm.tables import (
     Switch,
     Work,
 )
-
-
-@kernel
-def lay_reached(memory: Memory) -> None:
-    """Lay the set of nodes that offer something."""
-    empty(memory.words_sets, Scratch.REACHED)
-    for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.OFFER, node] > 0:
-            put(memory.words_sets, Scratch.REACHED, node)
 
 
 @kernel
@@ -150,20 +141,17 @@ def fits_better(memory: Memory, one: int, other: int, nodes: int) -> int:
     larger one, then the lower one, is better.
     """
     table = memory.switches
-    while True:
-        first, second = table[Switch.NODES, one], table[Switch.NODES, other]
-        if first >= nodes or second >= nodes:
-            if first >= nodes and second >= nodes:
-                if first != second:
-                    return 1 if first < second else -1
-                break
-            return 1 if first >= nodes else -1
+    while table[Switch.NODES, one] < nodes and table[Switch.NODES, other] < nodes:
         above, above_other = table[Switch.PARENT, one], table[Switch.PARENT, other]
         if (above == one and above_other == other) or above == above_other:
             break
         one, other = above, above_other
+    first, second = table[Switch.NODES, one], table[Switch.NODES, other]
+    is_enough = first >= nodes
+    if is_enough != (second >= nodes):
+        return 1 if is_enough else -1
     if first != second:
-        return 1 if first > second else -1
+        return 1 if (first < second) == is_enough else -1
     level, level_other = table[Switch.LEVEL, one], table[Switch.LEVEL, other]
     return 0 if level == level_other else 1 if level < level_other else -1
 
@@ -223,15 +211,6 @@ def take_lighter(
 
 
 @kernel
-def count_taken(memory: Memory) -> int:
-    """How many nodes the job has."""
-    count = 0
-    for node in range(memory.nodes.shape[1]):
-        count += memory.work[Work.TAKEN, node] > 0
-    return count
-
-
-@kernel
 def is_met(need: tuple[int, int, int, int]) -> bool:
     """Whether a job has the nodes that it wants, and its CPUs."""
     return need[0] <= 0 and need[3] <= 0
@@ -246,13 +225,13 @@ def by_switches(
     ``need`` is how many nodes it still wants, must have and may have, and CPUs; ``spared`` of the nodes that
     it wants it can do without. ``named`` says whether it has required nodes, which are taken already.
     """
-    lay_reached(memory)
-    pack_taken(memory, Scratch.TAKEN)
+    pack_row(memory, Work.OFFER, Scratch.REACHED)
+    pack_row(memory, Work.TAKEN, Scratch.TAKEN)
     top = top_switch(memory, need[0] - spared, named)
     if top < 0 or not keep_below(memory, top):
         return 0
     if named and is_met(need):
-        return count_taken(memory)
+        return nodes_with(memory, Work.TAKEN)
     if need[2] <= 0:
         return 0
     heaviest = lay_light(memory, need[0] - spared, need[3])
@@ -260,16 +239,16 @@ def by_switches(
         return 0
     need = take_lighter(memory, heaviest, need, each, whole)
     if is_met(need):
-        return count_taken(memory)
+        return nodes_with(memory, Work.TAKEN)
     if need[2] <= 0:
         return 0
-    pack_taken(memory, Scratch.TAKEN)
+    pack_row(memory, Work.TAKEN, Scratch.TAKEN)
     if note_switches(memory):
         for switch in range(memory.switches.shape[1]):
             if memory.switches[Switch.IN_USE, switch] > 0 and memory.switches[Switch.LEVEL, switch] == 0:
                 need = take_below(memory, switch, need, False, each, whole)
         if is_met(need):
-            return count_taken(memory)
+            return nodes_with(memory, Work.TAKEN)
     before = need[0] + 1
     while before != need[0]:
         before = need[0]
@@ -279,9 +258,9 @@ def by_switches(
         add_distances(memory, leaf)
         need = take_below(memory, leaf, need, True, each, whole)
         if is_met(need):
-            return count_taken(memory)
+            return nodes_with(memory, Work.TAKEN)
         memory.switches[Switch.NODES, leaf] = 0
-    return count_taken(memory) if need[1] <= 0 and need[3] <= 0 else 0
+    return nodes_with(memory, Work.TAKEN) if need[1] <= 0 and need[3] <= 0 else 0
 
 
 @kernel
@@ -331,7 +310,7 @@ def waits_for_switches(memory: Memory, job: int) -> bool:
     now = memory.clock[SlurmClock.OF_PASS]
     if now - memory.jobs[SlurmJob.ENTERED, job] >= memory.jobs[SlurmJob.SWITCH_WAIT, job]:
         return False
-    pack_taken(memory, Scratch.TAKEN)
+    pack_row(memory, Work.TAKEN, Scratch.TAKEN)
     leaves = 0
     for switch in range(memory.switches.shape[1]):
         in_use = meet(memory.words_switches, switch, memory.words_sets, Scratch.TAKEN)
