@@ -153,7 +153,7 @@ def _pairs(line: str, path: Path, number: int) -> dict[str, str]:
         match = _PAIR.match(line, place)
         if match is None:
             shown = line[place:].strip()[:40]
-            message = f"{shown!r} cannot be read; slurm.conf consists of Key=Value, with quotes around blanks"
+            message = f"{shown!r} cannot be read; {path.name} consists of Key=Value, quotes around blanks"
             raise InputError(message, file=path, line=number)
         pairs[match[1]] = match[2] if match[3] is None else match[3]
         place = match.end()
