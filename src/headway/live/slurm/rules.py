@@ -19,6 +19,7 @@ from headway.engine.drive import Jobs
 from headway.engine.driver import Driver
 from headway.engine.tables import Clock, Run
 from headway.errors import HeadwayError
+from headway.forecast.present import NAMED
 from headway.live.engine import Job
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import SlurmJob
@@ -38,8 +39,6 @@ STRIDE = 2000
 """Instants simulated between two looks at whether anything still ends."""
 MOST_PASSES = 500
 """Passes of backfill in all that is foreseen, about."""
-NAMED = {"user": "user", "partition": "partition", "node_list": "nodes", "account": "account", "qos": "qos"}
-"""Columns of names that the rules look at, and what squeue's jobs have for them."""
 FRESH = 600.0
 """Seconds for which a site is taken to be as it was."""
 
