@@ -119,6 +119,16 @@ def test_the_shortest_first_in_a_very_deep_queue() -> None:
     assert np.array_equal(headway.simulate(log, 300, "easy(order=sjf, backfill=sjf)").start, expected)
 
 
+def test_hundreds_at_one_instant_in_two_orders() -> None:
+    log = flood(2000, 100, seed=8)
+    every = int(log.submit.max()) // 6
+    log = log.with_columns(submit=log.submit // every * every)
+    expected, longest = scan(log, 100, shortest_first=True, order="sjf")
+    assert longest > 1000
+    for backfill in ("", ", backfill=sjf"):
+        assert np.array_equal(headway.simulate(log, 100, f"easy(order=sjf{backfill})").start, expected)
+
+
 def strict(log: Workload, procs: int, key: Ints) -> Ints:
     """The starts in a strict order of keys: a sorted list, the first waits until it fits."""
     submit, size = log.submit.tolist(), log.procs.tolist()
@@ -148,8 +158,15 @@ def strict(log: Workload, procs: int, key: Ints) -> Ints:
         ("saf", lambda log: log.walltime * log.procs),
     ],
 )
-def test_a_strict_order_with_thousands_waiting(order: str, key: Callable[[Workload], Ints]) -> None:
+@pytest.mark.parametrize("instants", [None, 12])
+def test_a_strict_order_with_thousands_waiting(
+    order: str, key: Callable[[Workload], Ints], instants: int | None
+) -> None:
+    """Jobs come one after the other, or hundreds at one instant while others wait."""
     log = flood(3000, 300, seed=5)
+    if instants:
+        every = int(log.submit.max()) // instants
+        log = log.with_columns(submit=log.submit // every * every)
     made = headway.simulate(log, 300, order)
     assert np.array_equal(made.start, strict(log, 300, key(log)))
     assert made.provenance["max_queue"] > 1000

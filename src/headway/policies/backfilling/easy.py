@@ -22,9 +22,16 @@ from enum import IntEnum
 
 from headway.engine.ends import settle_ends, start_and_expect, when_enough
 from headway.engine.fitting import next_fit
-from headway.engine.tables import Q_FIELDS, Clock, Entry, Job, Pool, State, Why
+from headway.engine.tables import Q_FIELDS, Entry, Job, Pool, State, Why
 from headway.jit import kernel
-from headway.policies.queueing.ordering import OWN, has_backfill_queue, join, option, sort_queues, withdraw
+from headway.policies.queueing.ordering import (
+    OWN,
+    has_backfill_queue,
+    join_newcomers,
+    option,
+    sort_queues,
+    withdraw,
+)
 from headway.policies.queueing.strict import MACHINE, head_fits, reason
 
 
@@ -111,15 +118,13 @@ def easy_pass(t: int, state: State, k: int) -> None:
 def easy(t: int, state: State) -> None:
     """EASY on the whole machine."""
     settle_ends(t, state, MACHINE)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
-        join(state, MACHINE, job)
+    join_newcomers(state, MACHINE)
     easy_pass(t, state, MACHINE)
 
 
 def easy_sorted(t: int, state: State) -> None:
     """EASY on the whole machine, in an order that changes with time, or with an age limit."""
     settle_ends(t, state, MACHINE)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
-        join(state, MACHINE, job)
+    join_newcomers(state, MACHINE)
     sort_queues(t, state, MACHINE)
     easy_pass(t, state, MACHINE)

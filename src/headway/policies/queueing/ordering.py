@@ -32,6 +32,10 @@ NO_RUN = -1
 SJF, LJF, SQF, LQF, SAF, LAF, F1, F2, F3, F4 = range(GIVEN_BACKFILL + 1, GIVEN_BACKFILL + 11)
 """Fixed orders sorted at each pass all the same, where jobs come in the course of the run."""
 
+BURST = 32
+"""More jobs than this that come at one instant are sorted before they join."""
+NO_QUEUE = -1
+"""Where jobs are sorted that stand in no queue yet."""
 URGENT_CLASS, REGULAR_CLASS = 1, 3
 """Classes of jobs, smaller first; the even number before each is for jobs of that class that came of age."""
 CLASS_WEIGHT = 1 << 40
@@ -129,8 +133,13 @@ def aged(state: State, job: int) -> bool:
 
 
 @kernel
-def ahead(state: State, q: int, a: int, b: int) -> bool:
-    """Whether the entry with number ``a`` in the old order goes before ``b``: class, key, job."""
+def ahead(state: State, q: int, row: int, a: int, b: int) -> bool:
+    """Whether the entry with number ``a`` in the old order goes before ``b``: class, key, job.
+
+    Newcomers have their own numbers, and are in order of arrival but for the keys in row ``row``.
+    """
+    if q == NO_QUEUE:
+        return bool(state.jobs[row, a] < state.jobs[row, b])
     first, second = state.queue[Q_FIELDS * q + Entry.JOB, a], state.queue[Q_FIELDS * q + Entry.JOB, b]
     if state.jobs[Job.CLASS, first] != state.jobs[Job.CLASS, second]:
         return bool(state.jobs[Job.CLASS, first] < state.jobs[Job.CLASS, second])
@@ -152,14 +161,8 @@ def put(state: State, q: int, row: int, place: int, job: int) -> None:
 
 
 @routine
-def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
-    """Sort queue ``q`` by the keys of time ``t`` (bottom-up merge sort of the places)."""
-    close_gaps(state, q)
-    state.pools[Pool.RESORTED, q] = 1
-    count = state.pools[Pool.TAIL, q]
-    for place in range(count):
-        state.keys[place] = present_key(state, kind, t, state.queue[Q_FIELDS * q + Entry.JOB, place])
-        state.lists[List.SCRATCH, place] = place
+def merge_sort(state: State, q: int, row: int, count: int) -> int:
+    """Sort the numbers in ``SCRATCH``, from the bottom up; in which of the two lists they are then."""
     source, target = List.SCRATCH, List.SPARE_SCRATCH
     width = 1
     while width < count:
@@ -168,7 +171,7 @@ def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
             i, j = low, middle
             for out in range(low, high):
                 if i < middle and (
-                    j >= high or not ahead(state, q, state.lists[source, j], state.lists[source, i])
+                    j >= high or not ahead(state, q, row, state.lists[source, j], state.lists[source, i])
                 ):
                     state.lists[target, out] = state.lists[source, i]
                     i += 1
@@ -177,6 +180,20 @@ def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
                     j += 1
         source, target = target, source
         width *= 2
+    return source
+
+
+@routine
+def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
+    """Sort queue ``q`` by the keys of time ``t``."""
+    close_gaps(state, q)
+    state.pools[Pool.RESORTED, q] = 1
+    count = state.pools[Pool.TAIL, q]
+    for place in range(count):
+        state.keys[place] = present_key(state, kind, t, state.queue[Q_FIELDS * q + Entry.JOB, place])
+        state.lists[List.SCRATCH, place] = place
+    source = merge_sort(state, q, row, count)
+    target = List.SCRATCH + List.SPARE_SCRATCH - source
     for place in range(count):  # `target` is free now: it carries the sorted jobs over
         state.lists[target, place] = state.queue[Q_FIELDS * q + Entry.JOB, state.lists[source, place]]
     for place in range(count):
@@ -202,6 +219,36 @@ def join(state: State, k: int, job: int) -> None:
     if has_backfill_queue(state, k):
         enter(state, 2 * k + 1, job, state.jobs[Job.BACKFILL_KEY, job])
     state.pools[Pool.NEWCOMERS, k] += 1
+
+
+@kernel
+def stand_in_order(state: State, first: int, last: int) -> bool:
+    """Whether the jobs from ``first`` to before ``last`` come in the order of their keys."""
+    job = first + 1
+    while job < last and state.jobs[Job.KEY, job - 1] <= state.jobs[Job.KEY, job]:
+        job += 1
+    return job >= last
+
+
+@kernel
+def join_newcomers(state: State, k: int) -> None:
+    """Let the jobs of this instant join pool ``k``."""
+    first, last = state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]
+    if last - first > BURST and not stand_in_order(state, first, last):
+        join_sorted(state, k, first, last - first)
+    else:
+        for job in range(first, last):
+            join(state, k, job)
+
+
+@routine
+def join_sorted(state: State, k: int, first: int, count: int) -> None:
+    """Let jobs join in the order of their keys: who joins behind the one before moves no others."""
+    for i in range(count):
+        state.lists[List.SCRATCH, i] = first + i
+    source = merge_sort(state, NO_QUEUE, Job.KEY, count)
+    for i in range(count):
+        join(state, k, state.lists[source, i])
 
 
 @kernel

@@ -6,10 +6,10 @@ Start jobs in the order of the queue while they fit; stop at the first that does
 from __future__ import annotations
 
 from headway.engine.queue import leave
-from headway.engine.tables import Q_FIELDS, Clock, Entry, Job, Pool, State, Why
+from headway.engine.tables import Q_FIELDS, Entry, Job, Pool, State, Why
 from headway.engine.verbs import start
 from headway.jit import kernel
-from headway.policies.queueing.ordering import join, sort_queues
+from headway.policies.queueing.ordering import join_newcomers, sort_queues
 
 MACHINE = 0
 """The pool of a policy that has the whole machine."""
@@ -43,6 +43,5 @@ def strict_pass(t: int, state: State, k: int) -> None:
 
 def strict(t: int, state: State) -> None:
     """A strict order on the whole machine."""
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
-        join(state, MACHINE, job)
+    join_newcomers(state, MACHINE)
     strict_pass(t, state, MACHINE)
