@@ -19,7 +19,9 @@ import typer
 from headway.cli import commands, frame, main
 
 PATIENCE = 20
-"""Seconds after which a command hangs; the inputs are a few jobs long."""
+"""CPU seconds after which a command hangs; the inputs are a few jobs long."""
+STILL = 15 * PATIENCE
+"""Seconds after which a command hangs that waits for something, however busy the machine is."""
 
 BUILT = typer.main.get_command(frame.app) if commands else None
 """The commands, made once: it takes longer than most of them."""
@@ -42,20 +44,27 @@ class Ending:
 
 
 @contextlib.contextmanager
-def limited(seconds: int) -> Iterator[None]:
-    """Raise Hang after so many seconds."""
+def limited(patience: int, still: int) -> Iterator[None]:
+    """Raise Hang after so many CPU seconds, or so many seconds of the clock."""
 
     def ring(number: int, frame: FrameType | None) -> None:
         where = "".join(traceback.format_stack(frame)[-3:])
         raise Hang(where)
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
+    timers = {
+        signal.SIGPROF: (signal.ITIMER_PROF, patience),
+        signal.SIGALRM: (signal.ITIMER_REAL, still),
+    }
+    before = {number: signal.signal(number, ring) for number in timers}
+    for timer, seconds in timers.values():
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for timer, _ in timers.values():
+            signal.setitimer(timer, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run(words: Sequence[str], judges: bool, folder: Path, keeps: bool = False) -> Ending:
@@ -68,7 +77,7 @@ def run(words: Sequence[str], judges: bool, folder: Path, keeps: bool = False) -
     status: object = 0
     try:
         with (
-            limited(PATIENCE),
+            limited(PATIENCE, STILL),
             mock.patch.object(sys, "argv", ["headway", *words]),
             mock.patch.object(frame, "app", BUILT),
             mock.patch("headway.cli.interrupts.interruptible", contextlib.nullcontext),  # a thread each time
@@ -79,7 +88,7 @@ def run(words: Sequence[str], judges: bool, folder: Path, keeps: bool = False) -
     except SystemExit as end:
         status = end.code or 0
     except Hang as hang:
-        return Ending("hang", f"no end after {PATIENCE} s:\n{hang}")
+        return Ending("hang", f"no end after {PATIENCE} CPU s, or {STILL} s:\n{hang}")
     except BaseException:
         return Ending("traceback", traceback.format_exc(limit=-4))
     told = err.getvalue()
