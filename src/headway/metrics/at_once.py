@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Row(IntEnum):
-    """What is kept of each job: ratios, of which the last is sorted with the times, and two rows of times."""
+    """What is kept of each job: ratios, of which the last is sorted, as the waits are."""
 
     AREA = 0
     SLOWDOWN = 1
@@ -37,7 +37,6 @@ class Row(IntEnum):
     OF_WALLTIME = 3
     BOUNDED = 4
     WAIT = 5
-    START = 6
 
 
 RATIOS = QUANTILES = 5
@@ -153,7 +152,6 @@ def measure(
             return False
         start, end = runs[Run.START, run], runs[Run.END, run]
         wait, flow, held = start - submit[job], end - submit[job], end - start
-        times[Row.START, job] = start
         ratios[Row.AREA, job] = float(procs[job]) * float(held) / SECOND
         whole[Whole.LAST] = max(whole[Whole.LAST], end)
         whole[Whole.QUEUE_HIGH] += wait >> 32
@@ -186,11 +184,11 @@ def measure(
 
 
 @entry
-def sum_up(submit: Any, ratios: Any, times: Any, measured: int, whole: Any, found: Any) -> bool:
+def sum_up(submit: Any, runs: Any, ratios: Any, times: Any, measured: int, whole: Any, found: Any) -> bool:
     """Write down the parts of the sums of ratios, quantiles, and the longest queue; False where sums fail.
 
-    Times and bounded slowdowns are in ascending order. The queue is longest when somebody has just joined: so
-    many had come until then, and so many had left.
+    Waits and bounded slowdowns are in ascending order, and runs in that of their starts, as they began. The
+    queue is longest when somebody has just joined: so many had come until then, and so many had left.
     """
     found[QUANTILES, Quantile.MEDIAN_WAIT] = between(times[Row.WAIT], measured, 50)
     found[QUANTILES, Quantile.P95_WAIT] = between(times[Row.WAIT], measured, 95)
@@ -209,7 +207,7 @@ def sum_up(submit: Any, ratios: Any, times: Any, measured: int, whole: Any, foun
             return False
     longest = left = 0
     for come in range(len(submit)):
-        while left < len(submit) and times[Row.START, left] <= submit[come]:
+        while left < len(submit) and runs[Run.START, left] <= submit[come]:
             left += 1
         longest = max(longest, come + 1 - left)
     whole[Whole.LONGEST_QUEUE] = longest
@@ -238,7 +236,7 @@ def metrics_at_once(
     ):  # fmt: skip
         return None
     times[Row.BOUNDED :].sort()  # slowdowns, too: numbers above zero are in the order of their bits
-    if not sum_up(jobs.submit, ratios, times, measured, whole, sums):
+    if not sum_up(jobs.submit, state.runs, ratios, times, measured, whole, sums):
         return None
     *parts, (median_wait, p95_wait, median, largest, *_) = sums.tolist()
     area, slowdown, per_processor, of_walltime, bounded = map(fsum, parts)
