@@ -153,6 +153,17 @@ def test_the_audit_sees_a_start_out_of_turn() -> None:
     assert broken(plain, "node order") == ["job 3 starts at 1 s on node 0, and FCFS does not start it yet"]
 
 
+def test_the_audit_does_not_guess_who_loaded_in_an_instant_of_several_turns() -> None:
+    first = Job(1, 0, 1, 0, 0, file_gb=Fraction(2))
+    second = replace(first, id=2, procs=2, walltime=9, runtime=3, file="a")
+    jobs = [first, second, replace(first, id=3, file="a")]
+    schedule = simulated(jobs, [Node(2, Fraction(8), Fraction(1))], "easy")
+    # Job 3 goes with job 1, beside which job 2 has no room, and is over before it has the file.
+    assert schedule.start.tolist() == [0, 0, 0] and schedule.end.tolist() == [0, 5 * SECOND, 0]
+    assert schedule.own["file_loads"] == 2 and audit(schedule).ok
+    assert len(broken(replace(schedule, own={**schedule.own, "file_reuses": 1}), "file counts")) == 1
+
+
 def test_the_audit_sees_wrong_nodes_and_areas() -> None:
     sizes = [NODES[0], NODES[2]]
     jobs = [Job(k + 1, 0, 4, 10, 10, needs_node_gb=Fraction(8)) for k in range(3)]
