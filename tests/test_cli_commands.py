@@ -21,6 +21,7 @@ import headway as package
 from commands import SWF, Headway
 from headway import Schedule
 from headway.cli import commands as commands  # registers every command
+from headway.cli import main
 from headway.cli.frame import app
 from headway.cli.machines import machines, widest
 from headway.platform import Platform
@@ -216,23 +217,39 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert process.returncode == 0
 
 
-def test_names_that_the_terminal_cannot_show_are_escaped(tmp_path: Path) -> None:
-    (tmp_path / "jobs.txt").write_text(
+SNOWMAN = "\N{SNOWMAN}"
+
+
+def test_names_that_the_terminal_cannot_show_are_escaped(
+    headway: Headway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headway.write(
+        "jobs.txt",
         "JobID|User|State|Submit|Start|End|Elapsed|Timelimit|ReqCPUS\n"
-        "1|\N{SNOWMAN}|COMPLETED|1718000000|1718000000|1718000060|00:01:00|00:10:00|1\n",
-        "utf-8",
+        f"1|{SNOWMAN}|COMPLETED|1718000000|1718000000|1718000060|00:01:00|00:10:00|1\n",
     )
     for words in (("simulate", "jobs.txt", "--procs", "4", "--policy", "easy", "--out", "o"),
                   ("compare", "jobs.txt", "--procs", "4", "--policy", "easy", "--policy", "fcfs"),
-                  ("explain", "o", "1"), ("inspect", "jobs.txt"),
-                  ("simulate", "\N{SNOWMAN}", "--policy", "easy")):  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, "-m", "headway", *words], cwd=tmp_path, capture_output=True,
-            env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        )  # fmt: skip
-        assert done.returncode == (2 if "\N{SNOWMAN}" in words else 0) and b"Traceback" not in done.stderr
-        assert words[0] != "explain" or b"\\u2603" in done.stdout
-        assert words[0] != "inspect" or b" ######" in done.stdout
+                  ("explain", "o", "1"), ("inspect", "jobs.txt")):  # fmt: skip
+        out, err = io.BytesIO(), io.BytesIO()
+        monkeypatch.setattr(sys, "argv", ["headway", *words])
+        with monkeypatch.context() as terminal, pytest.raises(SystemExit) as end:
+            terminal.setattr(sys, "stdout", stdout := io.TextIOWrapper(out, "ascii", "strict"))
+            terminal.setattr(sys, "stderr", stderr := io.TextIOWrapper(err, "ascii", "backslashreplace"))
+            main()
+        stdout.flush()
+        stderr.flush()
+        assert not end.value.code, err.getvalue()
+        assert words[0] != "explain" or b"\\u2603" in out.getvalue()
+        assert words[0] != "inspect" or b" ######" in out.getvalue()
+
+
+def test_a_process_whose_terminal_has_few_characters_escapes_the_others(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "headway", "simulate", SNOWMAN, "--policy", "easy"],
+        cwd=tmp_path, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert done.returncode == 2 and b"Traceback" not in done.stderr
     assert b"\\u2603: there is no such file" in done.stderr
 
 

@@ -269,6 +269,7 @@ def test_compiled_and_interpreted_runs_agree(tmp_path: Path) -> None:
     assert sum(len(times) for name, times in compiled.items() if name.endswith("moves")) > 10
 
 
+@pytest.mark.interpreted
 def test_estimates_are_what_each_policy_alone_makes_of_the_jobs_it_has() -> None:
     """A job with a counter ends as others come: each goes where it is completed first if everybody who has
     not ended runs as long as was asked for, and then runs there as it would alone."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import fcntl
 import os
 import pickle
@@ -11,14 +12,15 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from commands import Headway
-from headway import jit_cache
+from headway import jit, jit_cache
 
 KERNEL = """
-import numpy as np
 from headway import jit
 
 @jit.entry
@@ -27,7 +29,15 @@ def twice(x):
 
 print(twice(21), jit.in_cache(twice), len(jit.jit_cache.troubles))
 """
-HITS = KERNEL + "print(sum(twice.stats.cache_hits.values()))"
+
+
+def twice(x: Any) -> Any:
+    return 2 * x
+
+
+def hits(compiled: Any) -> int:
+    """How often a kernel was taken from what is kept."""
+    return sum(compiled.stats.cache_hits.values())
 
 
 @pytest.fixture
@@ -144,102 +154,103 @@ def test_without_a_cache_kernels_run_and_leave_nothing(
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["cache", "kernel.py"]
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with one kernel, which a process left there."""
-    home = tmp_path_factory.mktemp("kept") / "cache"
-    assert run_kernel(home, HITS) == "42 True 0\n0"
-    return home
+compiled = pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 
 
-def test_kept_code_that_is_damaged_is_made_again(filled: Path) -> None:
-    home = filled
-    [index] = home.rglob("*.nbi")
-    [code] = home.rglob("*.nbc")
+@pytest.fixture
+def kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where kernels are kept that are made in this test, as a new process would make them."""
+    folder = jit_cache.keeping().folder
+    assert folder is not None
+    monkeypatch.setattr(jit, "KEPT", folder)
+    return folder
+
+
+def used_anew() -> int:
+    """Call a kernel that nobody has called yet in this process: 1 where it is taken from what is kept."""
+    made = jit.entry(twice)
+    assert made(21) == 42 and jit.in_cache(twice)
+    return hits(made)
+
+
+@compiled
+def test_kept_code_that_is_damaged_is_made_again(kept: Path) -> None:
+    assert used_anew() == 0
+    [index] = kept.rglob("*.nbi")
+    [code] = kept.rglob("*.nbc")
     for file, content in ((index, index.read_bytes()[:-20]), (code, b"\x80\x05]")):
         file.write_bytes(content)
-        assert run_kernel(home, HITS) == "42 True 0\n0"
+        assert used_anew() == 0 and not jit_cache.troubles
+        assert used_anew() == 1
 
 
-FAILS_TWICE = """
-from headway import jit, jit_cache
-jit_cache.Turn.PATIENCE = 0.2  # who has to wait goes on soon, and has noted that it waited
-waited, ask = [], jit_cache.Turn.__init__
-def noted(turn, index, signature):
-    ask(turn, index, signature)
-    waited.append(turn.waited)
-jit_cache.Turn.__init__ = noted
+@compiled
+def test_a_kernel_for_a_signature_is_the_one_for_a_call_if_it_returns_nothing(kept: Path) -> None:
+    def count(x: Any) -> None:
+        x[0] += 1
 
-@jit.entry
-def wrong(x):
-    return x + "text"
-
-for _ in range(2):
-    try:
-        wrong(1)
-    except Exception as error:
-        print(type(error).__name__)
-print(waited)
-"""
+    int64, float64, void = jit.types.int64, jit.types.float64, jit.types.void
+    signed, called = jit.with_signature(void(int64[::1]))(count), jit.entry(count)
+    numbers = np.zeros(1, np.int64)
+    signed(numbers)
+    called(numbers)
+    assert numbers[0] == 2 and hits(called) == 1
+    other, plain = jit.with_signature(float64(int64))(twice), jit.entry(twice)
+    assert isinstance(other(21), float) and (other(21), plain(21), hits(plain)) == (42.0, 42, 0)
 
 
-SIGNED = """
-import numpy as np
-from headway import jit
-from headway.jit import types
+@compiled
+def test_a_kernel_that_cannot_be_compiled_waits_for_nobody_when_it_is_tried_again(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Noted(jit_cache.Turn):
+        PATIENCE = 0.2  # who has to wait goes on soon, and has noted that it waited
 
-def count(x):
-    x[0] += 1
+        def __init__(self, index: str, signature: str) -> None:
+            super().__init__(index, signature)
+            waited.append(self.waited)
 
-def twice(x):
-    return 2 * x
+    @jit.entry
+    def wrong(x: Any) -> Any:
+        return x + "text"
 
-signed, called = jit.with_signature(types.void(types.int64[::1]))(count), jit.entry(count)
-numbers = np.zeros(1, np.int64)
-signed(numbers), called(numbers)
-other, plain = jit.with_signature(types.float64(types.int64))(twice), jit.entry(twice)
-print(numbers[0], other(21), plain(21), *(sum(each.stats.cache_hits.values()) for each in (called, plain)))
-"""
-
-
-def test_a_kernel_for_a_signature_is_the_one_for_a_call_if_it_returns_nothing(home: Path) -> None:
-    assert run_kernel(home, SIGNED) == "2 42.0 42 1 0"
-
-
-def test_a_kernel_that_cannot_be_compiled_waits_for_nobody_when_it_is_tried_again(home: Path) -> None:
-    assert run_kernel(home, FAILS_TWICE) == "TypingError\nTypingError\n[False, False]"
+    waited: list[bool] = []
+    monkeypatch.setattr(jit_cache, "Turn", Noted)
+    for _ in range(2):
+        with pytest.raises(jit.numba.TypingError):
+            wrong(1)
+    assert waited == [False, False]
 
 
-def test_a_process_waits_for_another_that_compiles_the_same_kernel(filled: Path) -> None:
-    home = filled
-    kept = [(path, path.read_bytes()) for path in (*home.rglob("*.nbi"), *home.rglob("*.nbc"))]
-    [lock] = home.rglob("*.lock")
+@compiled
+def test_who_compiles_waits_for_another_that_compiles_the_same_kernel(kept: Path) -> None:
+    used_anew()
+    files = [(path, path.read_bytes()) for path in (*kept.rglob("*.nbi"), *kept.rglob("*.nbc"))]
+    [lock] = kept.rglob("*.lock")
     with lock.open("rb+") as held, ThreadPoolExecutor(1) as pool:
         fcntl.flock(held, fcntl.LOCK_EX)  # as a process that compiles
-        for path, _ in kept:
+        for path, _ in files:
             path.unlink()
-        waiting = pool.submit(run_kernel, home, HITS)
+        waiting = pool.submit(used_anew)
         assert not wait([waiting], timeout=3).done
-        for path, content in kept:
+        for path, content in files:
             path.write_bytes(content)
         fcntl.flock(held, fcntl.LOCK_UN)
-        assert waiting.result() == "42 True 0\n1"  # it took what the other one had made
+        assert waiting.result() == 1  # it took what the other one had made
 
 
-FULL = """
-import errno
-from numba.core import caching
-def full(*_):
-    raise OSError(errno.ENOSPC, "No space left on device")
-caching.IndexDataCacheFile._open_for_write = full
-"""
+@compiled
+def test_a_full_disk_is_named_with_a_remedy_and_the_run_goes_on(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-
-def test_a_full_disk_is_named_with_a_remedy_and_the_run_goes_on(tmp_path: Path) -> None:
-    told = run_kernel(tmp_path / "cache", FULL + KERNEL + "print(jit.jit_cache.troubles[0])")
-    numbers, sentence = told.split("\n", 1)
-    assert numbers == "42 False 1"
-    assert str(tmp_path / "cache") in sentence and "No space left" in sentence
+    monkeypatch.setattr(jit_cache, "troubles", [])
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._open_for_write", full)
+    assert jit.entry(twice)(21) == 42 and not jit.in_cache(twice)
+    [sentence] = jit_cache.troubles
+    assert str(kept) in sentence and "No space left" in sentence
     assert "headway cache clear" in sentence and "HEADWAY_CACHE_DIR" in sentence
 
 
