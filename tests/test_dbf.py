@@ -19,7 +19,7 @@ from headway.workload.transform import apply
 from reference.jobs import Job
 from reference.laws import stretched
 from test_reference_dbf import NET as NET_IN_SECONDS
-from traces import trace
+from traces import opening
 
 # m = 2, all jobs 2 wide. A 0-10. N (w 5, deadline 30): provisionally 10-15. P (w 10) at 2 goes before it: P
 # 10-20, N 20-25. Q (w 10) at 3: Q 20-30 would push N to 35: late. N is promoted to 20-25, Q follows at 25.
@@ -158,7 +158,7 @@ def test_the_audit_sees_a_broken_promise() -> None:
 @pytest.mark.parametrize("times", ["requested", "exact"])
 @pytest.mark.parametrize("log", ["KTH-SP2", "SDSC-SP2", "HPC2N", "SDSC-BLUE"])
 def test_strict_keeps_every_deadline_on_a_part_of_a_log(log: str, times: str) -> None:
-    workload = headway.read(trace(log))
+    workload = opening(log, 3000)
     steps = ["first(3000)", *(["exact"] if times == "exact" else []), "deadlines(horizon=3600)"]
     procs = workload.header.max_procs
     assert procs is not None

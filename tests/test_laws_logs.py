@@ -12,7 +12,7 @@ import headway
 from headway import Schedule
 from headway.units import SECOND
 from headway.workload import Workload
-from traces import trace
+from traces import opening
 
 LOGS = {"KTH-SP2": (100, 4000), "SDSC-SP2": (128, 4000)}
 """Log -> processors, jobs taken from its beginning."""
@@ -39,7 +39,7 @@ logs = pytest.mark.parametrize("name", LOGS)
 
 @cache
 def part(name: str) -> Workload:
-    return headway.read(trace(name)).select(np.arange(LOGS[name][1]))
+    return opening(name, LOGS[name][1]).select(np.arange(LOGS[name][1]))
 
 
 @cache

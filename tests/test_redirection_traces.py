@@ -8,12 +8,12 @@ import pytest
 import headway
 from headway.audit import audit
 from headway.workload.transform import apply_each
-from traces import KEPT, trace
+from traces import KEPT, opening
 
 
 @pytest.mark.parametrize("name", sorted(KEPT))
 def test_part_of_a_log(name: str) -> None:
-    log = headway.read(trace(name))
+    log = opening(name, 3000)
     [part] = apply_each(log, "first(3000)")
     procs = log.header.max_procs
     assert procs is not None
@@ -44,7 +44,7 @@ def test_part_of_a_log(name: str) -> None:
 )
 def test_part_of_a_log_with_deadlines(name: str, jobs: int, principal: str) -> None:
     """Every third job has a deadline; both groups plan ahead."""
-    [part] = apply_each(headway.read(trace(name)), f"first({jobs})", "deadlines(every=3)")
+    [part] = apply_each(opening(name, jobs), f"first({jobs})", "deadlines(every=3)")
     procs = int(part.procs.max())
     groups = f"principal={principal}, redirected=dbf"
     made = headway.simulate(part, procs, f"redirection(theta=5, alpha=0.5, {groups})")

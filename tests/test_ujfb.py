@@ -20,10 +20,10 @@ from headway.metrics.summary import summarise
 from headway.platform import Cluster, Platform
 from headway.schedule import ENDED, WHY
 from headway.units import SECOND
-from headway.workload import Workload, read
+from headway.workload import Workload
 from headway.workload.models import generate
 from headway.workload.transform import apply
-from traces import trace
+from traces import opening
 from ujfb_by_hand import Row, pieces, run, times
 
 
@@ -454,7 +454,7 @@ LOGS = ("LANL", "KTH-SP2", "HPC2N", "SDSC-BLUE", "SDSC-SP2", "SDSC-Par", "RICC",
 @pytest.mark.parametrize("name", LOGS)
 def test_spaced_urgent_jobs_start_within_their_delay(name: str) -> None:
     """J2 on parts of real logs: a thousand urgent jobs at equal distances, each alone."""
-    log = read(trace(name))
+    log = opening(name, 6000)
     log = log.select(np.argsort(log.submit, kind="stable")[:6000])
     procs = log.header.max_procs
     assert procs is not None

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+
+from headway.workload import Workload, read
 
 FOLDER = Path(os.environ.get("HEADWAY_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
 
@@ -28,3 +33,11 @@ def trace(name: str) -> Path:
     if not found:
         pytest.skip(f"the log {name} is not in {FOLDER}; put it there or set HEADWAY_TRACES to its folder")
     return found[0]
+
+
+def opening(name: str, jobs: int) -> Workload:
+    """At least so many jobs from the beginning of a log, read as if no more lines followed: far quicker."""
+    with gzip.open(trace(name)) as log, TemporaryDirectory() as folder:
+        short = Path(folder) / "log.swf"
+        short.write_bytes(b"".join(islice(log, 100 + 2 * jobs)))
+        return read(short)
