@@ -74,6 +74,43 @@ def test_jobs_are_billed_by_the_weights_of_their_partition(
     assert third < 3060 and after < before
 
 
+@pytest.mark.parametrize(
+    ("flags", "ann", "bob", "first"),
+    [
+        ("", (1, 40), (3, 20), "bob"),
+        ("DEPTH_OBLIVIOUS", (1, 40), (3, 20), "ann"),
+        ("DEPTH_OBLIVIOUS", (1, 43), (3, 19), "bob"),
+    ],
+)
+def test_a_well_served_user_of_an_ill_served_account(
+    flags: str, ann: tuple[int, int], bob: tuple[int, int], first: str
+) -> None:
+    """Ann has half of account a and did all that a did (CPUs, minutes), Bob is alone in b; a and b are equal.
+
+    Of 100 minutes Ann used 40: twice her part of a. Classic fair share holds 0.4 / 0.25 = 1.6 against her and
+    0.6 / 0.5 = 1.2 against Bob. With DEPTH_OBLIVIOUS it is her account's 0.8 times 2 to the power
+    1 / (1 + (5 ln 0.8)^2), which is 1.09. With 43 minutes it is 0.86 x 2^0.64 = 1.34 against Bob's 1.14.
+    """
+    tree = {"PriorityFlags": f"NO_FAIR_TREE,{flags}", "PriorityWeightFairshare": "1000"}
+    on = site(
+        ACCOUNTING | tree,
+        associations=(
+            Association("root"),
+            *(Association(name, parent=0) for name in ("a", "b")),
+            *(Association("a", who, parent=1) for who in ("ann", "ada")),
+            Association("b", "bob", parent=2),
+        ),
+    )
+    users = ["ann", "bob", "", "bob" if first == "ann" else "ann", first]
+    cpus = [ann[0], bob[0], 16, 16, 16]
+    jobs = log(
+        (0, 1, 60, ann[1]), (0, 1, 60, bob[1]), (3000, 4, 60, 30), (3600, 4, 60, 5), (3700, 4, 60, 5),
+        cpus=cpus, tasks=cpus, exclusive=[0, 0, 1, 1, 1], user=users, account=[one[:1] for one in users],
+    )  # fmt: skip
+    *_, third, before, after = starts(jobs, on)
+    assert third < 3060 and after < before
+
+
 def limited(**limits: Any) -> Site:
     """The partition's QOS has the limits; jobs have another one, of which `half` counts half."""
     return site(

@@ -13,6 +13,7 @@ import pytest
 
 from headway.site import Site
 from headway.site.model import Association, Limits, Partition, Qos
+from headway.units import SECOND
 from slurm_by_hand import MINUTE, log, simulated, site, starts
 from test_slurm_accounting_by_hand import ACCOUNTING
 
@@ -47,6 +48,17 @@ def test_the_least_loaded_nodes_first(everywhere: bool) -> None:
     assert nodes_of([1, 1, 1, 1, 1], small) == ["n1", "n2", "n3", "n4", "n2"]
     heavy = replace(on, nodes=(replace(on.nodes[0], weight=5), *on.nodes[1:]))
     assert nodes_of([2] * 7, heavy) == ["n2", "n3", "n4", "n2", "n3", "n4", "n1"]
+
+
+def test_a_named_node_that_is_enough_need_not_wait_for_more() -> None:
+    """Job 2 asks for one to four nodes and names n3, which has all its CPUs; the others are busy."""
+    jobs = log(
+        (0, 3, 60, 60), (10, 1, 10, 10), cpus=[12, 4], tasks=[12, 4], max_nodes=[3, 4], exclusive=[1, 0],
+        required_nodes=["n[1-2,4]", "n3"],
+    )  # fmt: skip
+    schedule = simulated(jobs, site({"SelectTypeParameters": "CR_Core,CR_LLN"}))
+    assert schedule.shares is not None and schedule.shares.nodes_of(1) == "n3"
+    assert schedule.start[1] < 2 * MINUTE * SECOND
 
 
 @pytest.mark.parametrize("busy", [True, False])

@@ -246,10 +246,10 @@ def test_a_job_that_names_some_of_its_nodes_holds_up_its_partition() -> None:
         assert (other < MINUTE) is at_once and named >= 3600
 
 
-@pytest.mark.parametrize(("default", "first"), [("", 1), ("500", 1), ("10", 0)])
+@pytest.mark.parametrize(("default", "first"), [("", 1), ("0", 1), ("500", 1), ("10", 0)])
 def test_memory_that_nobody_asked_for_counts_in_the_priority(default: str, first: int) -> None:
     """A node has 8,000 MB. A job of four CPUs asks for 1,000, another for none: it has what is the default of
-    a CPU, or all of its node where there is none. Whoever has more is the first on the only node."""
+    a CPU, or all of its node where there is none (or 0). Whoever has more is the first on the only node."""
     weights = {"PriorityType": "priority/multifactor", "PriorityWeightTRES": "Mem=1000"}
     config = weights | {"DefMemPerCPU": default}
     main = Partition("main", (0,), is_default=True)
@@ -292,3 +292,19 @@ def test_deadlines_are_told_by_explain_s_ledger_in_plain_words() -> None:
     jobs = log((0, 4, 30, 30), (1, 4, 20, 5), end_by=["", str(BEGAN + 600)])
     entry = simulated(jobs, replace(site())).workload.ledger.entries[-1]
     assert "--deadline" in entry.action and entry.jobs == (2,)
+
+
+@pytest.mark.parametrize("kind", ["priority/basic", "priority/multifactor"])
+def test_a_nice_job_goes_behind_those_it_would_be_before(kind: str) -> None:
+    """All want the whole machine. The second comes first of those that wait, and is nice."""
+    jobs = log((0, 4, 10, 10), (10, 4, 10, 10), (20, 4, 10, 10), nice=[0, 100, 0])
+    on = site({"PriorityType": kind, "PriorityWeightJobSize": "1000"})
+    _, nice, other = starts(jobs, on)
+    assert 10 * MINUTE <= other < 11 * MINUTE < nice
+
+
+def test_the_size_of_a_job_in_points() -> None:
+    """One node of four, and four CPUs of sixteen: a quarter of the weight; half a point is rounded up."""
+    weighed = {"PriorityType": "priority/multifactor", "PriorityWeightJobSize": "1002"}
+    schedule = simulated(log((0, 1, 10, 10), (0, 2, 10, 10)), site(weighed))
+    assert schedule.notes["size"].tolist() == [251, 501]

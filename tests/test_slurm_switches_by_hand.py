@@ -71,7 +71,7 @@ def test_a_job_starts_below_one_switch_only() -> None:
     """Without the switch above, the network falls apart: a job on seven nodes waits for ever, one on six does
     not, and one on two takes the part that comes last among equals."""
     islands = (*SWITCHES[:3], replace(SWITCHES[3], parent=3), replace(SWITCHES[4], parent=4))
-    jobs = log((0, 7, 10, 10), (60, 6, 10, 10), (120, 2, 10, 10))
+    jobs = log((0, 7, 10, 10), (60, 6, 10, 10), (1200, 2, 10, 10))
     schedule = simulated(jobs, network(switches=islands))
     assert schedule.shares is not None
     assert [schedule.shares.nodes_of(job) for job in range(len(schedule.start))] == ["n[1-6]", "n[7-8]"]
