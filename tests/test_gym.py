@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
 import itertools
 import pickle
@@ -299,6 +300,20 @@ def test_a_vector_tells_the_figures_of_an_episode_that_is_over() -> None:
     assert [info[name][1] for name in ("mean_wait", "mean_bsld")] == [told["mean_wait"], told["mean_bsld"]]
 
 
+def test_whole_floats_are_actions() -> None:
+    """As a learner's tensors give them; the same as whole numbers."""
+    cases: tuple[tuple[Any, Any, Any], ...] = (
+        (SchedulingEnv, 0, np.float32(0)),
+        (functools.partial(SchedulingVectorEnv, sessions=2), np.array([0, 1]), [0.0, 1.0]),
+    )
+    for make, whole, floats in cases:
+        one, other = make(log(), M, jobs=50), make(log(), M, jobs=50)
+        one.reset(seed=1)
+        other.reset(seed=1)
+        for step in zip(one.step(whole)[:2], other.step(floats)[:2], strict=True):
+            np.testing.assert_array_equal(*step)
+
+
 def test_who_is_not_over_in_a_log_is_in_no_episode() -> None:
     work = log(60)
     cut = work.with_columns(open=np.arange(60) >= 50, cancelled_after=np.where(np.arange(60) < 3, 5, -1))
@@ -309,9 +324,12 @@ def test_what_is_no_action_or_no_log_is_told_in_a_sentence() -> None:
     env, many = SchedulingEnv(log(), M, jobs=50), SchedulingVectorEnv(log(), M, jobs=50, sessions=2)
     env.reset(seed=1)
     many.reset(seed=1)
-    for act in (lambda: env.step("x"), lambda: env.step([0, 1]), lambda: many.step(np.zeros(3))):
+    for one in ("x", "1", [0, 1], 0.5, np.nan, np.float64(np.inf), 1e300):
         with pytest.raises(UsageError, match="an action is "):
-            act()
+            env.step(one)
+    for two in ([0] * 3, [0, 0.5], [np.nan, 1], [1e300, 0]):
+        with pytest.raises(UsageError, match="an action is "):
+            many.step(np.array(two))
     with pytest.raises(UsageError, match=r"'log\.swf' is no workload; read a log with"):
         SchedulingEnv("log.swf", M)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"weights are 2 x 4 numbers from -1 to 1"):

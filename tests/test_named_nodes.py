@@ -196,6 +196,18 @@ def test_the_qos_of_the_partition_decides_first() -> None:
     assert not broken(a_schedule(*jobs, site=loose))
 
 
+def test_one_job_beyond_a_limit_is_one() -> None:
+    site = a_site()
+    none = dataclasses.replace(site.qos[1], limits=Limits(max_jobs_per_user=0))
+    closed = dataclasses.replace(site, qos=(site.qos[0], none, *site.qos[2:]))
+    found = broken(a_schedule({"qos": "small"}, site=closed))["QOS and account limits"]
+    assert "1 job runs, MaxJobsPerUser of the QOS small for ann allows 0" in found
+    none = dataclasses.replace(none, limits=Limits(max_tres_per_user={"cpu": 0}))
+    closed = dataclasses.replace(closed, qos=(site.qos[0], none, *site.qos[2:]))
+    found = broken(a_schedule({"qos": "small"}, site=closed))["QOS and account limits"]
+    assert "1 cpu is held, MaxTRESPerUser of the QOS small for ann allows 0" in found
+
+
 def test_limits_that_are_not_enforced_bind_nobody() -> None:
     site = a_site(config=Config.of({}))
     assert not broken(a_schedule({"user": "bob"}, {"user": "bob"}, site=site))

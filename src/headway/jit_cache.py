@@ -115,17 +115,11 @@ def reachable_by_others(folder: Path) -> str:
     """Why another user might have put something into a folder, or a folder into its place; empty if none."""
     if not hasattr(os, "getuid"):
         return ""  # Windows: folders below the user's own are the user's own
-    user = os.getuid()
-    for parent in reversed(folder.parents):
-        found = parent.lstat()
-        if found.st_uid not in (0, user):
-            return f"{parent} belongs to another user"
-        if found.st_uid == user and not found.st_mode & OTHERS:
-            break  # nobody else gets below this one
-        if writable_by_others(found):
-            return f"{parent} can be written by other users"
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & OTHERS:
+    if (open_one := open_to_others(folder.parent)) is not None:
+        part, theirs = open_one
+        return f"{part} belongs to another user" if theirs else f"{part} can be written by other users"
+    user, found, linked = os.getuid(), folder.lstat(), folder.resolve() != folder
+    if linked or not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & OTHERS:
         return f"{folder} is not a folder of yours with mode 700"
     for path in folder.rglob("*"):
         if path.lstat().st_uid != user or path.is_symlink():
@@ -133,7 +127,21 @@ def reachable_by_others(folder: Path) -> str:
     return ""
 
 
-def writable_by_others(found: os.stat_result) -> bool:
+def open_to_others(folder: Path) -> tuple[Path, bool] | None:
+    """The first of a folder and those above it in which another user can replace what is there, and whether
+    it is that user's. Below one that is closed to all others nobody can do anything."""
+    user = os.getuid()
+    for part in (*reversed(folder.parents), folder):
+        found = part.stat()
+        theirs = found.st_uid not in (0, user)
+        if theirs or _writable_by_others(found):
+            return part, theirs
+        if found.st_uid == user and not found.st_mode & OTHERS:
+            break
+    return None
+
+
+def _writable_by_others(found: os.stat_result) -> bool:
     """Whether somebody else may rename what is in a folder."""
     if found.st_mode & stat.S_ISVTX:
         return False

@@ -78,7 +78,9 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
             m.weights[:] = weights(action, m.weights.shape)
         else:
             try:
-                m.answer[0] = action
+                m.answer[0] = chosen = int(action)
+                if chosen != action:
+                    raise ValueError
             except NO_ACTION:
                 raise no_action(action) from None
         reward, over = self._go_on()
@@ -160,12 +162,12 @@ def option(options: dict[str, Any] | None, known: str) -> Any:
     return (options or {}).get(known)
 
 
-NO_ACTION = (TypeError, ValueError, OverflowError)
-"""What numpy raises where no numbers are given, or too many of them."""
+NO_ACTION = (TypeError, ValueError, ArithmeticError)
+"""What is raised where no whole numbers are given, or too many of them."""
 
 
 def no_action(given: Any, wanted: str = "the number of a slot") -> UsageError:
-    """What was chosen is no number."""
+    """What was chosen is no whole number."""
     return UsageError(f"an action is {wanted}, not {given!r:.60}")
 
 

@@ -94,7 +94,10 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
             many.weights[:] = weights(actions, many.weights.shape)
         else:
             try:
-                many.actions[:] = actions
+                with np.errstate(invalid="raise"):
+                    many.actions[:] = actions
+                if (many.actions != actions).any():
+                    raise ValueError
             except NO_ACTION:
                 raise no_action(actions, f"a slot of each of {self.num_envs} sessions") from None
         many.step()

@@ -30,7 +30,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from headway.errors import HeadwayError, UsageError
-from headway.jit_cache import writable_by_others
+from headway.jit_cache import open_to_others
 
 Handler = Callable[[str, dict[str, Any]], Any]
 Pages = Callable[[str], tuple[str, bytes] | None]
@@ -119,22 +119,13 @@ def check_safe(folder: Path) -> None:
     """
     if os.name != "posix":
         return
-    user = os.getuid()
     for path in dict.fromkeys((folder.absolute(), folder.resolve())):
-        for part in (*reversed(path.parents), path):
-            found = part.stat()
-            if found.st_uid not in (user, 0):
-                raise UsageError(
-                    f"{part} belongs to somebody else, who can replace what is in it; {_ELSEWHERE}"
-                )
-            if writable_by_others(found):
-                remedy = "chmod 700" if part == path else "chmod go-w"
-                raise UsageError(f"others can write to {part}; {remedy} {part}, or {_ELSEWHERE}")
-            if found.st_uid == user and not found.st_mode & 0o077:
-                break
-
-
-_ELSEWHERE = "give the grid another folder"
+        if (open_one := open_to_others(path)) is not None:
+            part, theirs = open_one
+            why = f"others can write to {part}; chmod {'700' if part == path else 'go-w'} {part}, or"
+            if theirs:
+                why = f"{part} belongs to somebody else, who can replace what is in it;"
+            raise UsageError(f"{why} give the grid another folder")
 
 
 def read_token(file: Path) -> str:

@@ -189,11 +189,10 @@ def _kept(record: Record, bound: Bound, amount: Column) -> Finding:
         t = instants[place]
         there = bound.counts & (record.start <= t) & (record.end > t)
         jobs = record.job[there].tolist()
-        what = "jobs run" if bound.resource == JOBS else f"{bound.resource} are held"
-        message = (
-            f"at {seconds_text(t)} s {across[place] + new[place]} {what}, {bound.words} allows {bound.most} "
-            f"({listed(jobs)})"
-        )
+        held = across[place] + new[place]
+        run, are = ("job runs", "is") if held == 1 else ("jobs run", "are")
+        what = run if bound.resource == JOBS else f"{bound.resource} {are} held"
+        message = f"at {seconds_text(t)} s {held} {what}, {bound.words} allows {bound.most} ({listed(jobs)})"
         return fault(t, jobs, message)
 
     return found(across + new > bound.most, describe)
