@@ -64,19 +64,19 @@ def anonymise(
         return
     console = output()
     replaced = ", ".join(f"{count:,} {kind.lstrip('/')}" for kind, count in done.replaced.items() if count)
-    console.print(f"{counted(done.lines, 'line')} written to {target}", markup=False)
-    console.print(f"replaced: {replaced or 'nothing'}", markup=False)
+    console.print(f"{counted(done.lines, 'line')} written to {target}")
+    console.print(f"replaced: {replaced or 'nothing'}")
     by_reason: dict[str, list[str]] = {}
     for what, why in done.kept.items():
         by_reason.setdefault(why, []).append(what)
     for why, listed in by_reason.items():
-        console.print(f"kept: {', '.join(listed)} ({why})", markup=False)
+        console.print(f"kept: {', '.join(listed)} ({why})")
     if done.left_out:
         names = ", ".join(dict.fromkeys(done.left_out))
-        console.print(f"left out, because anything may stand there: {names}", markup=False)
+        console.print(f"left out, because anything may stand there: {names}")
     if done.blanked:
         values = ", ".join(f"{count:,} {kind}" for kind, count in done.blanked.items())
-        console.print(f"emptied, because they are not what stands there: {values}", markup=False)
+        console.print(f"emptied, because they are not what stands there: {values}")
 
 
 def _key(file: Path | None) -> str | None:

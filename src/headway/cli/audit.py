@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
-from headway.cli.display import output, print_json
+from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import InputError, UsageError
 
@@ -145,18 +145,14 @@ def _print_json(verdicts: dict[str, Audit]) -> None:
 
 
 def _print(name: str, verdict: Audit) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from headway.units import date_text
 
     console = output()
     if name:
-        console.print(name, style="bold", markup=False)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("invariant", no_wrap=True)
-    table.add_column("demands")
-    table.add_column("faults", justify="right")
+        console.print(name, style="bold")
+    table = table_of("invariant", "~demands", "~>faults")
     for row in verdict.table():
         count = Text(f"{row['faults']:,}", style="red" if row["faults"] else "green")
         table.add_row(row["law"], Text(row["demands"]), count)
@@ -164,5 +160,5 @@ def _print(name: str, verdict: Audit) -> None:
     for fault in verdict.faults:
         dated = fault.time is not None and verdict.unix_start is not None
         when = f" ({date_text(fault.time, verdict.unix_start)})" if dated else ""  # type: ignore[arg-type]
-        console.print(f"{fault}{when}", style="red", markup=False)
-    console.print(str(verdict), style="bold", markup=False)
+        console.print(f"{fault}{when}", style="red")
+    console.print(str(verdict), style="bold")

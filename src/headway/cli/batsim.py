@@ -106,11 +106,10 @@ def batsim(
         console.print(
             f"\n{counted(simulation.messages, 'message')} in {wall:.2f} s, "
             f"of which {100 * theirs / wall:.0f} % were "
-            f"spent in the scheduler and on the way to it\naudit: {verdict}",
-            markup=False,
+            f"spent in the scheduler and on the way to it\naudit: {verdict}"
         )
         if out is not None:
-            console.print(f"written to {out}", markup=False)
+            console.print(f"written to {out}")
     return None if verdict.ok else FAULT
 
 

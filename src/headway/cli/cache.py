@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
-from headway.cli.display import Display, output
+from headway.cli.display import Display, output, table_of
 from headway.cli.frame import command
 from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
@@ -65,25 +65,19 @@ def cache(
 
 
 def _show() -> None:
-    from rich.table import Table
-
     from headway import jit_cache
 
     console = output()
     kept = jit_cache.keeping()
     said = f"No kernels are kept: {kept.why_not}" if kept.why_not else f"Kernels in {jit_cache.root()}"
-    console.print(said, markup=False, soft_wrap=True)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("folder", no_wrap=True)
-    table.add_column("kernels", justify="right")
-    table.add_column("MB", justify="right")
-    table.add_column("")
+    console.print(said, soft_wrap=True)
+    table = table_of("folder", "~>kernels", "~>MB", "~")
     for folder in jit_cache.folders():
         kernels, size = _size(folder)
         use = "in use" if folder == kept.folder else "of other versions"
         table.add_row(folder.name, str(kernels), f"{size / 1e6:.1f}", use)
     console.print(table)
-    console.print("Fill it: headway cache warm [POLICY ...]; empty it: headway cache clear", markup=False)
+    console.print("Fill it: headway cache warm [POLICY ...]; empty it: headway cache clear")
 
 
 def _size(folder: Path) -> tuple[int, int]:
@@ -102,7 +96,7 @@ def _clear() -> None:
         shutil.rmtree(folder)
     kernels, size = sum(each[1] for each in found), sum(each[2] for each in found)
     said = f"{counted(kernels, 'kernel')} ({size / 1e6:.1f} MB) removed from {jit_cache.root()}"
-    output().print(said, markup=False)
+    output().print(said)
 
 
 def _warm(policies: list[str], workers: int | None) -> None:
@@ -130,7 +124,7 @@ def _warm(policies: list[str], workers: int | None) -> None:
     kept = jit_cache.keeping().folder
     assert kept is not None
     kernels, size = _size(kept)
-    output().print(f"{counted(kernels, 'kernel')} ({size / 1e6:.1f} MB) in {kept}", markup=False)
+    output().print(f"{counted(kernels, 'kernel')} ({size / 1e6:.1f} MB) in {kept}")
 
 
 def _compiled(specs: list[Spec], workers: int) -> Iterator[Spec]:

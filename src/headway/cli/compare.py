@@ -164,7 +164,7 @@ def _show(comparison: Comparison, details: int, written: Sequence[str]) -> None:
     comparison_table(console, comparison)
     difference_tables(console, comparison, details)
     if written:
-        console.print(f"\nwritten to {' and '.join(written)}", markup=False)
+        console.print(f"\nwritten to {' and '.join(written)}")
 
 
 def _write_report(comparison: Comparison, file: Path) -> None:

@@ -82,7 +82,7 @@ def _report(workload: Workload, parts: list[Workload], written: list[str]) -> No
     if parts:
         console.print(parts_table(parts))
     for sentence in written:
-        console.print(sentence, markup=False)
+        console.print(sentence)
 
 
 def _schedule(folder: Path, target: Path, force: bool, quiet: bool) -> None:
@@ -100,4 +100,4 @@ def _schedule(folder: Path, target: Path, force: bool, quiet: bool) -> None:
     schedule = Result.load(folder)
     write_batsim_jobs(schedule, target)
     if not quiet:
-        output().print(f"{counted(len(schedule), 'job')} written to {target}", markup=False)
+        output().print(f"{counted(len(schedule), 'job')} written to {target}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
-from headway.cli.display import Display, output, print_json
+from headway.cli.display import Display, output, print_json, table_of
 from headway.cli.frame import command
 from headway.documents import digest_of
 from headway.errors import UsageError
@@ -63,7 +63,7 @@ def datasets(
 
 
 def _say(sentence: str) -> None:
-    output().print(sentence, markup=False)
+    output().print(sentence)
 
 
 def _document(entry: Dataset) -> dict[str, Any]:
@@ -82,16 +82,8 @@ def _list(json: bool) -> None:
     if json:
         print_json([_document(entry) for entry in DATASETS.values()])
         return
-    from rich.table import Table
-
     console, known = output(), copies()
-    table = Table(box=None, pad_edge=False)
-    for title in ("name", "log"):
-        table.add_column(title, no_wrap=True)
-    for title in ("processors", "jobs"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for title in ("period", "copy"):
-        table.add_column(title, no_wrap=True)
+    table = table_of("name", "log", ">processors", ">jobs", "period", "copy")
     for entry in DATASETS.values():
         if entry.archived:
             numbers = (
@@ -99,10 +91,10 @@ def _list(json: bool) -> None:
             )
             here = "yes" if entry.name in known else ""
             table.add_row(entry.name, entry.title, *numbers, entry.period, here)
-    console.print(f"Parallel Workloads Archive, {ARCHIVE}", style="bold", markup=False)
+    console.print(f"Parallel Workloads Archive, {ARCHIVE}", style="bold")
     console.print(table)
     console.print("\nOther public data", style="bold")
-    others = Table(box=None, pad_edge=False, show_header=False)
+    others = table_of("~", "~", "~", show_header=False)
     for entry in DATASETS.values():
         if not entry.archived:
             others.add_row(entry.name, entry.title, entry.page)
@@ -111,7 +103,7 @@ def _list(json: bool) -> None:
     if mine:
         console.print("\nYour own", style="bold")
         for name, copy in mine.items():
-            console.print(f"{name}  {copy.path}", markup=False)
+            console.print(f"{name}  {copy.path}")
     console.print("\nheadway datasets NAME tells more; headway datasets add FILE NAME registers a copy")
 
 

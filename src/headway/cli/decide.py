@@ -34,6 +34,5 @@ def decide(
             listening.send_string(decider.answer(parse(listening.recv(), "Batsim")).text())
     if not quiet:
         output().print(
-            f"{counted(decider.finished, 'job')} ended, {counted(decider.messages, 'message')} answered",
-            markup=False,
+            f"{counted(decider.finished, 'job')} ended, {counted(decider.messages, 'message')} answered"
         )

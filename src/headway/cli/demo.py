@@ -79,11 +79,11 @@ def demo(
     _draw(console, comparison, picture)
     _explain(console, comparison.schedules[POLICIES.index("easy")])
     console.print("\nWhat to type next", style="bold")
-    console.print(NEXT, markup=False)
+    console.print(NEXT)
 
 
 def _title(console: Console, number: int, text: str) -> None:
-    console.print(f"\n{number}. {text}", style="bold", markup=False)
+    console.print(f"\n{number}. {text}", style="bold")
 
 
 def _workload(console: Console, workload: Workload, model: str) -> None:
@@ -95,7 +95,7 @@ def _workload(console: Console, workload: Workload, model: str) -> None:
     days = described["facts"]["span of the submissions"][0] / DAY
     load = described["facts"]["offered load"][0]
     _title(console, 1, f"A workload: {len(workload):,} jobs in {days:.1f} days on {PROCS} processors")
-    console.print(f"drawn by {model}, offered load {load:.2f}", markup=False)
+    console.print(f"drawn by {model}, offered load {load:.2f}")
     values = described["load_over_time"]["values"]
     if values:
         top = max(values)
@@ -134,8 +134,7 @@ def _draw(console: Console, comparison: Comparison, picture: Path) -> None:
     save(gantt(fcfs, easy, window=(begin, begin + 2 * DAY)), picture)
     console.print(
         f"{picture}: processors over two days, without and with backfilling; each rectangle is a job.\n"
-        "Orange jobs were backfilled: they fill what FCFS leaves idle, and no wide job starts later for it.",
-        markup=False,
+        "Orange jobs were backfilled: they fill what FCFS leaves idle, and no wide job starts later for it."
     )
     late = most_delayed(fcfs, easy)
     if late is not None:
@@ -144,8 +143,7 @@ def _draw(console: Console, comparison: Comparison, picture: Path) -> None:
             f"That is not so everywhere. Users ask for more time than they use, and EASY plans with what "
             f"they ask for: job {int(easy.workload.job[late])}, {int(easy.procs[late])} processors, starts "
             f"{hours:.1f} h later under EASY, because jobs ended before their time and others had been "
-            "backfilled already.",
-            markup=False,
+            "backfilled already."
         )
 
 
@@ -156,4 +154,4 @@ def _explain(console: Console, schedule: Schedule) -> None:
     row = int(schedule.wait.argmax())
     job = int(schedule.workload.columns["job"][row])
     _title(console, 5, f"Why job {job} had to wait")
-    console.print(explain(schedule, job).text(min(console.width, 110)), markup=False)
+    console.print(explain(schedule, job).text(min(console.width, 110)))

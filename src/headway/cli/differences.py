@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
+from headway.cli.display import table_of
 from headway.cli.tables import in_words, number
 from headway.plain import counted
 
@@ -29,18 +29,15 @@ def difference_tables(console: Console, comparison: Comparison, most: int) -> No
         )
     _by_size(console, comparison)
     for name, difference in zip(comparison.names[1:], comparison.differences, strict=True):
-        console.print(f"\n{name} instead of {comparison.names[0]}", style="bold", markup=False)
+        console.print(f"\n{name} instead of {comparison.names[0]}", style="bold")
         early, late, same = difference.earlier, difference.later, difference.same
         verb = "starts" if early == 1 else "start"
-        console.print(
-            f"{counted(early, 'job')} {verb} earlier, {late:,} later, {same:,} as before", markup=False
-        )
+        console.print(f"{counted(early, 'job')} {verb} earlier, {late:,} later, {same:,} as before")
         if difference.sessions is not None:
             one = difference.sessions
             console.print(
                 f"{counted(one.sessions, 'session')} of users: {one.better:,} with a lower stretch, "
-                f"{one.worse:,} with a higher; before / after, median {one.median:.3f}, mean {one.mean:.3f}",
-                markup=False,
+                f"{one.worse:,} with a higher; before / after, median {one.median:.3f}, mean {one.mean:.3f}"
             )
         _owners(console, difference, most)
         _jobs(console, difference, most)
@@ -49,11 +46,8 @@ def difference_tables(console: Console, comparison: Comparison, most: int) -> No
 def _by_size(console: Console, comparison: Comparison) -> None:
     sizes = [difference.classes["size"] for difference in comparison.differences]
     by_name = [{change.name: change for change in table} for table in sizes]
-    table = Table(title="\nMean wait by processors (s)", title_justify="left", box=None, pad_edge=False)
-    table.add_column("size", no_wrap=True)
-    table.add_column("jobs", justify="right", no_wrap=True)
-    for name in comparison.names:
-        table.add_column(Text(name), justify="right", overflow="fold")
+    names = (f"~>{name}" for name in comparison.names)
+    table = table_of("size", ">jobs", *names, title="\nMean wait by processors (s)", fold=True)
     for change in max(sizes, key=len):
         others = [_after(each[change.name]) if change.name in each else Text("-") for each in by_name]
         table.add_row(change.name, f"{change.jobs:,}", number(change.before), *others)
@@ -70,10 +64,7 @@ def _after(change: ClassChange) -> Text:
 
 
 def _owners(console: Console, difference: Difference, most: int) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("who gains, who loses", no_wrap=True)
-    for title in ("jobs", "mean wait before (s)", "after (s)"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = table_of("who gains, who loses", ">jobs", ">mean wait before (s)", ">after (s)")
     for key in (key for key in difference.classes if key != "size"):
         if len(difference.classes[key]) < 2:
             continue  # everybody's name is unknown, or there is one queue: the table above said it
@@ -90,11 +81,8 @@ def _jobs(console: Console, difference: Difference, most: int) -> None:
     delayed = [change for change in difference.jobs if change.after > change.before][-most:]
     if not spared and not delayed:
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("jobs that changed most", no_wrap=True)
-    for title in ("procs", "walltime (s)", "wait before (s)", "after (s)"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    heads = ("jobs that changed most", ">procs", ">walltime (s)", ">wait before (s)", ">after (s)", "")
+    table = table_of(*heads)
     for change in (*spared, *delayed):
         gained = change.after < change.before
         span = in_words(abs(change.after - change.before)) or f"{number(abs(change.after - change.before))} s"

@@ -12,6 +12,7 @@ from headway.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 PATIENCE = 1.0
 """Seconds without a display: what takes no longer needs none."""
@@ -60,6 +61,26 @@ def output() -> Console:
     width = None if sys.stdout.isatty() else PIPED_WIDTH
     # Names of jobs, labels and files are shown as they are: [/] is no markup, and :key: no picture.
     return Output(width=width, highlight=False, markup=False, emoji=False)
+
+
+def table_of(*heads: str, title: str | None = None, fold: bool = False, **settings: Any) -> Table:
+    """A table without lines, with a column for each head.
+
+    A head that begins with > is of numbers, which stand to the right; one with ~, perhaps before that, is of
+    text that may be broken between words, and with ``fold`` inside of them.
+    """
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, **settings)
+    for head in heads:
+        words, breaks = head.removeprefix("~"), head.startswith("~")
+        made.add_column(
+            words.removeprefix(">"),
+            justify="right" if words.startswith(">") else "left",
+            no_wrap=not breaks,
+            overflow="fold" if fold and breaks else "ellipsis",
+        )
+    return made
 
 
 class Display:

@@ -75,10 +75,11 @@ def _command(name: str) -> Callable[..., Any]:
         import_module(module)
     found = [one for one in app.registered_commands if one.name == name]
     if not found:
-        from headway.cli import commands
+        from headway.cli.commands import MODULES
 
-        order = list(vars(commands))
-        app.registered_commands.sort(key=lambda one: order.index(str(one.callback.__module__).split(".")[-1]))
+        app.registered_commands.sort(
+            key=lambda one: MODULES.index(str(one.callback.__module__).rpartition(".")[2])
+        )
         whole = [
             one for one in app.registered_commands if one.name == name or "_HEADWAY_COMPLETE" in os.environ
         ]

@@ -60,7 +60,7 @@ def explain(
         print_json(explanation.plain())
     else:
         console = output()
-        console.print(explanation.text(console.width), markup=False)
+        console.print(explanation.text(console.width))
         if len(runs) > 1:
             _offer(console, runs[1:], number)
 
@@ -97,4 +97,4 @@ def _offer(console: Console, others: list[Path], job: int) -> None:
         schedule = Result.load(run)
         found = np.flatnonzero(schedule.workload.job == job)
         told = f"it waited {duration(int(schedule.wait[found[0]]))}" if len(found) else "it was not scheduled"
-        console.print(f"  {told}: headway explain {run} {job}", markup=False, soft_wrap=True)
+        console.print(f"  {told}: headway explain {run} {job}", soft_wrap=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from headway.cli.display import table_of
 from headway.cli.tables import in_words, number
 from headway.plain import counted
 
@@ -22,16 +23,15 @@ def show(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
     """The score, the tables, why waits may differ, and the causes of what is left."""
     words = f" ({in_words(found.error)})" if in_words(found.error) else ""
     share = "" if found.relative is None else f", {found.relative:.0%} of the mean recorded wait"
-    console.print(f"mean absolute error {number(found.error)} s{words}{share}", style="bold", markup=False)
+    console.print(f"mean absolute error {number(found.error)} s{words}{share}", style="bold")
     seeds = f" under {len(found.seeds)} phases of the clocks" if len(found.seeds) > 1 else ""
-    console.print(f"{found.policy}, {counted(found.overall['jobs'], 'job')} compared{seeds}", markup=False)
+    console.print(f"{found.policy}, {counted(found.overall['jobs'], 'job')} compared{seeds}")
     for line in _score(found):
-        console.print(line, markup=False)
+        console.print(line)
     console.print(
         "\nMean waits and their error, how far median and p90 of the waits are off, and the starts within a "
         "minute and ten of the recorded ones\n",
         style="dim",
-        markup=False,
     )
     band = len(found.seeds) > 1
     _table(console, "all", [found.overall | {"all": "all jobs"}], band)
@@ -41,7 +41,7 @@ def show(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
         _table(console, key, rows, band)
     console.print("\nWhy they may differ", style="bold")
     for reason in found.reasons:
-        console.print(f"- {reason}", markup=False)
+        console.print(f"- {reason}")
     if ranked:
         _causes(console, found, ranked)
 
@@ -71,14 +71,9 @@ def _score(found: Fidelity) -> list[str]:
 
 
 def _table(console: Console, key: str, rows: list[dict[str, Any]], band: bool) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("" if key == "all" else key, no_wrap=True)
-    titles = ["jobs", "recorded (s)", "simulated (s)", *(["least - most"] if band else [])]
-    titles += ["abs. error (s)", "median (s)", "p90 (s)", "<= 1 min", "<= 10 min"]
-    for title in titles:
-        table.add_column(title, justify="right", no_wrap=True)
+    means = (">jobs", ">recorded (s)", ">simulated (s)", *([">least - most"] if band else []))
+    errors = (">abs. error (s)", ">median (s)", ">p90 (s)", "><= 1 min", "><= 10 min")
+    table = table_of("" if key == "all" else key, *means, *errors)
     for row in rows[:SHOWN]:
         spread = [f"{number(row['least_simulated'])} - {number(row['most_simulated'])}"] if band else []
         table.add_row(
@@ -94,25 +89,15 @@ def _table(console: Console, key: str, rows: list[dict[str, Any]], band: bool) -
 
 
 def _causes(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
-    from rich.table import Table
-
     from headway.what_if.causes import told
 
     console.print("\nThe causes of what is left: each rule switched off by itself", style="bold")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("without", no_wrap=True)
-    for title in ("mean wait (s)", "abs. error (s)", "change (s)", "<= 10 min"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = table_of("without", ">mean wait (s)", ">abs. error (s)", ">change (s)", "><= 10 min", "")
     for one in ranked:
         sure = "" if one.spread is None else f" +- {one.spread:,.0f}"
-        cells = (
-            f"{one.mean_wait:,.0f}",
-            f"{one.error:,.0f}",
-            f"{one.change:+,.0f}{sure}",
-            f"{one.minutes:.0%}",
-        )
+        change = f"{one.change:+,.0f}{sure}"
+        cells = (f"{one.mean_wait:,.0f}", f"{one.error:,.0f}", change, f"{one.minutes:.0%}")
         table.add_row(one.rule, *cells, one.verdict)
     console.print(table)
     for sentence in told(found, ranked):
-        console.print(f"- {sentence}", markup=False)
+        console.print(f"- {sentence}")

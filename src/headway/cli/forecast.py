@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
-from headway.cli.display import output, print_json
+from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import command
 from headway.cli.when import outlook_of, past_of, policy_of
 from headway.errors import UsageError
@@ -79,7 +79,7 @@ def forecast(
         console = output()
         _show(console, document)
         if out is not None:
-            console.print(f"\nwritten to {out}", markup=False)
+            console.print(f"\nwritten to {out}")
 
 
 def report(sample: Any) -> dict[str, Any]:
@@ -121,13 +121,13 @@ def write(folder: Path, document: dict[str, Any], sample: Any) -> None:
 
 def _show(console: Console, document: dict[str, Any]) -> None:
     told = "simulated under it" if document["truth"] == "simulated" else "as the log recorded them"
-    console.print(f"{document['policy']}; waits {told}; {counted(document['draws'], 'draw')}\n", markup=False)
+    console.print(f"{document['policy']}; waits {told}; {counted(document['draws'], 'draw')}\n")
     for key, title in (
         ("all", "All judged jobs"),
         ("unsure", "Jobs whose start at once was not certain"),
     ):
         scores = document[key]
-        console.print(f"{title}: {scores['jobs']:,}", style="bold", markup=False)
+        console.print(f"{title}: {scores['jobs']:,}", style="bold")
         if scores["jobs"]:
             _scores(console, scores)
         console.print()
@@ -135,20 +135,15 @@ def _show(console: Console, document: dict[str, Any]) -> None:
 
 
 def _scores(console: Console, scores: dict[str, Any]) -> None:
-    from rich.table import Table
-
     from headway.cli.tables import number
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("", no_wrap=True)
     columns = (
         ("coverage_50", "in 50% interval"), ("coverage_90", "in 90% interval"),
         ("shared_coverage_90", "ties shared"), ("median_width_90", "its median width (s)"),
         ("pinball", "pinball loss (s)"),
         ("median_error", "median error (s)"), ("mean_error", "mean error (s)"),
     )  # fmt: skip
-    for _, title in columns:
-        table.add_column(title, justify="right")
+    table = table_of("", *(f"~>{title}" for _, title in columns))
     for key, name in (
         ("corrected", "forecast"), ("simulated", "not corrected"), ("plan", "policy's own plan"),
         ("recent", "recent median wait"),
@@ -162,27 +157,22 @@ def _scores(console: Console, scores: dict[str, Any]) -> None:
     console.print(table)
     bound = scores["qbets"]
     if bound is None:
-        console.print("QBETS has no bound yet: it needs 59 waits of a size", markup=False)
+        console.print("QBETS has no bound yet: it needs 59 waits of a size")
         return
     console.print(
         f"QBETS' 95% bounds held for {bound['coverage']:.1%}, mean {number(bound['mean_bound'])} s, median "
         f"{number(bound['median_bound'])} s; ours that held as often ({bound['our_coverage']:.1%}): mean "
-        f"{number(bound['our_mean_bound'])} s, median {number(bound['our_median_bound'])} s",
-        markup=False,
+        f"{number(bound['our_mean_bound'])} s, median {number(bound['our_median_bound'])} s"
     )
 
 
 def _leads(console: Console, rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-
     from headway.cli.tables import number
 
     console.print("Median error by the median wait that was told", style="bold")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("told wait", no_wrap=True)
-    for title in ("jobs", "forecast error (s)", "plan's error (s)", "recent median's error (s)"):
-        table.add_column(title, justify="right", no_wrap=True)
+    errors = (">forecast error (s)", ">plan's error (s)", ">recent median's error (s)")
+    table = table_of("told wait", ">jobs", *errors)
     for row in rows:
-        errors = (number(row[name]) for name in ("forecast", "plan", "recent"))
-        table.add_row(row["lead"], f"{row['jobs']:,}", *errors)
+        told = (number(row[name]) for name in ("forecast", "plan", "recent"))
+        table.add_row(row["lead"], f"{row['jobs']:,}", *told)
     console.print(table)

@@ -66,9 +66,9 @@ def generate(
     if not display.quiet:
         console = output()
         for done in workloads[0].transformations:
-            console.print(done, markup=False)
+            console.print(done)
         for sentence in written:
-            console.print(sentence, markup=False)
+            console.print(sentence)
 
 
 def _spec(words: list[str], seed: int | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway.cli import options
-from headway.cli.display import Display, output, print_json
+from headway.cli.display import Display, output, print_json, table_of
 from headway.cli.frame import command
 
 if TYPE_CHECKING:
@@ -68,24 +68,20 @@ def inspect(
 
 
 def _header(console: Console, workload: Workload) -> None:
-    console.print(workload.source.name, style="bold", markup=False)
+    console.print(workload.source.name, style="bold")
     for key in HEADER_KEYS:
         if value := workload.header.get(key):
-            console.print(f"  {key}: {value}", markup=False)
+            console.print(f"  {key}: {value}")
     if workload.source.format.startswith("sacct") and (note := workload.header.get("Note")):
-        console.print(f"  {note}", markup=False)
+        console.print(f"  {note}")
     console.print()
 
 
 def _facts(console: Console, described: dict[str, Any]) -> None:
-    from rich.table import Table
-
     from headway.cli.tables import in_words, number
 
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(style="dim")
+    table = table_of("", ">", "~", show_header=False)
+    table.columns[-1].style = "dim"
     for name, (value, unit) in described["facts"].items():
         table.add_row(name, number(value), f"s  {in_words(value)}" if unit == "s" else unit)
     console.print(table)
@@ -113,7 +109,7 @@ def _load(console: Console, described: dict[str, Any]) -> None:
         level = top * (len(lines) - row) / len(lines)
         console.print(labelled(f"{level:>6.2f}", line, width=6))
     over = sum(value > 1 for value in load["values"]) / len(load["values"])
-    console.print(f"more than the machine can do in {over:.0%} of the columns", markup=False)
+    console.print(f"more than the machine can do in {over:.0%} of the columns")
 
 
 def _divided(
@@ -154,27 +150,18 @@ def _estimates(console: Console, described: dict[str, Any]) -> None:
         f"{in_words(seconds) or f'{seconds:g} s'} ({count / total:.0%})"
         for seconds, count in described["requests"]
     )
-    console.print(f"most frequent requests: {named}", markup=False)
+    console.print(f"most frequent requests: {named}")
 
 
 def _busiest(console: Console, what: str, rows: Sequence[tuple[str, int, float]]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from headway.cli.chart import bar
 
     if len(rows) < 2:
         return
-    table = Table(
-        title="\nBusiest QOS" if what == "qos" else f"\nBusiest {what}s",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-    )
-    table.add_column(what, no_wrap=True)
-    table.add_column("jobs", justify="right", no_wrap=True)
-    table.add_column("share of the work", no_wrap=True)
+    title = "\nBusiest QOS" if what == "qos" else f"\nBusiest {what}s"
+    table = table_of(what, ">jobs", "share of the work", title=title, title_style="bold")
     for name, jobs, share in rows:
         shown = Text(f"{bar(share, rows[0][2], 24):<24}", style="magenta")
         table.add_row(Text(name), f"{jobs:,}", shown.append(f" {share:.1%}", style="dim"))

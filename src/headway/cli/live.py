@@ -89,8 +89,7 @@ def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
         console.print(
             f"{counted(shown.tasks, 'task')} on three clusters in {shown.seconds:.0f} s, "
             f"{counted(shown.moves, 'move')}\n"
-            f"page: {shown.page}\nschedule: {folder / 'schedule'}\n{shown.verdict}",
-            markup=False,
+            f"page: {shown.page}\nschedule: {folder / 'schedule'}\n{shown.verdict}"
         )
     return DONE if shown.verdict.ok else FAULT
 
@@ -104,7 +103,7 @@ def _ready(grid: Path, seconds: float) -> int:
         names = until_ready(agent, seconds)
     finally:
         agent.close()
-    output().print(f"ready: the agent and the servers of {', '.join(names)} answer", markup=False)
+    output().print(f"ready: the agent and the servers of {', '.join(names)} answer")
     return DONE
 
 
@@ -150,5 +149,5 @@ def _judged(schedule: object, out: Path | None, force: bool, quiet: bool) -> int
     verdict = audit(schedule)
     if not quiet:
         moves = 0 if schedule.moves is None else len(schedule.moves)
-        output().print(f"{counted(len(schedule), 'task')}, {counted(moves, 'move')}\n{verdict}", markup=False)
+        output().print(f"{counted(len(schedule), 'task')}, {counted(moves, 'move')}\n{verdict}")
     return DONE if verdict.ok else FAULT

@@ -105,7 +105,7 @@ def plot(
 
 
 def _say(kind: str, folders: list[Path], out: Path) -> None:
-    output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}", markup=False)
+    output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}")
 
 
 def _is_campaign(folders: list[Path], kind: str) -> bool:

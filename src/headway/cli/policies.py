@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from headway.cli import options
-from headway.cli.display import Display, output
+from headway.cli.display import Display, output, table_of
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import UsageError
 from headway.policies.catalogue import POLICIES, PolicyInfo, offered
@@ -57,16 +57,13 @@ def _check(text: str, skip: list[str]) -> int:
     with display.working(f"checking {spec.brief}") as progress:
         check = check_policy(spec, skip=skip, progress=progress, notify=display.say)
     console = output()
-    console.print(str(check), markup=False, soft_wrap=True)
+    console.print(str(check), soft_wrap=True)
     return DONE if check.ok else FAULT
 
 
 def _list() -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column()
+    table = table_of("", "~", show_header=False)
+    table.columns[0].style = "bold"
     for info in POLICIES.values():
         table.add_row(", ".join((info.name, *info.aliases)), info.summary)
     for offer in offered().values():
@@ -74,7 +71,7 @@ def _list() -> None:
     console = output()
     console.print(table)
     console.print("\nParameters, references and an example: headway policies NAME")
-    console.print("Your own policy: --policy './file.py:Name(parameter=value)'", markup=False)
+    console.print("Your own policy: --policy './file.py:Name(parameter=value)'")
 
 
 def _show_own(spec: Spec) -> None:
@@ -93,32 +90,28 @@ def _show_own(spec: Spec) -> None:
         takes = [str(parameter) for parameter in parameters(thing).values()]
     console = output()
     words = inspect.getdoc(getattr(thing, "hook", thing)) or "a policy of your own, without a docstring"
-    console.print(f"{spec.name}: {words}", markup=False)
+    console.print(f"{spec.name}: {words}")
     if takes:
-        console.print(f"Parameters: {', '.join(takes)}", markup=False)
-    console.print(f"\nCheck it against the invariants\n  headway policies --check '{spec}'", markup=False)
+        console.print(f"Parameters: {', '.join(takes)}")
+    console.print(f"\nCheck it against the invariants\n  headway policies --check '{spec}'")
 
 
 def _show(info: PolicyInfo) -> None:
-    from rich.table import Table
-
     console = output()
-    console.print(f"{info.name}: {info.summary}.", style="bold", markup=False)
+    console.print(f"{info.name}: {info.summary}.", style="bold")
     if info.aliases:
-        console.print(f"Also called {', '.join(info.aliases)}.", markup=False)
+        console.print(f"Also called {', '.join(info.aliases)}.")
     if info.details:
-        console.print(info.details, markup=False)
+        console.print(info.details)
     if info.needs:
-        console.print(f"Needs {', '.join(info.needs)}.", markup=False)
+        console.print(f"Needs {', '.join(info.needs)}.")
     if info.parameters:
-        table = Table(box=None, pad_edge=False)
-        for title in ("parameter", "default", "takes", "meaning"):
-            table.add_column(title)
+        table = table_of("~parameter", "~default", "~takes", "~meaning")
         for parameter in info.parameters:
             table.add_row(parameter.name, parameter.default_words, parameter.accepts, parameter.doc)
         console.print()
         console.print(table)
     console.print("\nReferences" if len(info.citation) > 1 else "\nReference")
     for reference in info.citation:
-        console.print(f"  {reference}", markup=False)
-    console.print(f"\nExample\n  {info.example_command}", markup=False)
+        console.print(f"  {reference}")
+    console.print(f"\nExample\n  {info.example_command}")

@@ -97,10 +97,10 @@ def replay(
             told = (
                 f"The causes of what is left were not sought in {len(inputs.workload):,} jobs; --causes does."
             )
-            console.print(f"\n{told}" if causes is None else "", style="dim", markup=False)
-        console.print(f"\n{found.verdict}", style="bold", markup=False)
+            console.print(f"\n{told}" if causes is None else "", style="dim")
+        console.print(f"\n{found.verdict}", style="bold")
         if out is not None:
-            console.print(f"\nwritten to {out}", markup=False)
+            console.print(f"\nwritten to {out}")
 
 
 def _score(

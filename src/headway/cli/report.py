@@ -69,7 +69,7 @@ def report(
     if not quiet:
         size = out.stat().st_size / 1e6
         names = ", ".join(map(str, folders))
-        output().print(f"report of {names} written to {out} ({size:.1f} MB)", markup=False)
+        output().print(f"report of {names} written to {out} ({size:.1f} MB)")
 
 
 def check_report(file: Path, force: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
-from headway.cli.display import Display, output
+from headway.cli.display import Display, output, table_of
 from headway.cli.frame import Interrupted, command
 from headway.errors import UsageError
 
@@ -120,18 +120,14 @@ def _reproduce(
 
 
 def _show(console: Console, result: Reproduction, folder: Path) -> None:
-    from rich.table import Table
-
-    console.print(f"\n{result.title}\n", markup=False)
-    table = Table(box=None, pad_edge=False, show_lines=False)
-    for title in ("claim", "paper says", "we get", "verdict"):
-        table.add_column(title, overflow="fold")
+    console.print(f"\n{result.title}\n")
+    table = table_of("~claim", "~paper says", "~we get", "~verdict", fold=True)
     for claim in result.claims:
         table.add_row(claim.claim, claim.paper, claim.ours, claim.verdict)
     console.print(table)
     for path in result.files:
-        console.print(f"written {path}", markup=False)
-    console.print(f"\nwritten to {folder}", markup=False)
+        console.print(f"written {path}")
+    console.print(f"\nwritten to {folder}")
 
 
 def parse_traces(given: list[str]) -> dict[str, str]:

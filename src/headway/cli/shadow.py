@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
-from headway.cli.display import Display, output, print_json
+from headway.cli.display import Display, output, print_json, table_of
 from headway.cli.frame import command
 from headway.errors import InputError, UsageError
 from headway.policies.spec import parse_spec
@@ -75,8 +75,6 @@ def shadow(
 def _compare(file: Path, json: bool) -> None:
     from dataclasses import asdict
 
-    from rich.table import Table
-
     from headway.live.shadow import compare
 
     try:
@@ -89,10 +87,8 @@ def _compare(file: Path, json: bool) -> None:
     if json:
         print_json([asdict(each) for each in found])
         return
-    table = Table(box=None, pad_edge=False)
-    for name in ("policy", "jobs that Slurm started", "it earlier", "at the same look", "it later"):
-        table.add_column(name, justify="left" if name == "policy" else "right")
-    table.add_column("mean lead (s)", justify="right")
+    counts = ("~>jobs that Slurm started", "~>it earlier", "~>at the same look", "~>it later")
+    table = table_of("~policy", *counts, "~>mean lead (s)")
     for each in found:
         numbers = (each.jobs, each.earlier, each.same, each.later)
         table.add_row(each.policy, *map(str, numbers), f"{each.mean_lead:.1f}")

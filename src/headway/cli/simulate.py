@@ -69,4 +69,4 @@ def simulate(
         not_modelled_table(console, schedule.workload.source, schedule.policy)
         summary_table(console, schedule, summary)
         if out is not None:
-            console.print(f"\nwritten to {out}", markup=False)
+            console.print(f"\nwritten to {out}")

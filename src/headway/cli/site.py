@@ -98,22 +98,21 @@ def _import(words: list[str], quiet: bool) -> None:
         return
     console = output()
     for name, kind in sorted(taken):
-        console.print(f"{name} is {kind}" if name != kind else name, markup=False)
+        console.print(f"{name} is {kind}" if name != kind else name)
     for name in passed:
-        console.print(f"{name}: nothing of a site, left out", markup=False)
+        console.print(f"{name}: nothing of a site, left out")
     for name, kind in sorted(taken):
         if found.jobs is not None and kind.startswith("jobs.") and kind != found.jobs.name:
-            console.print(f"{name}: a second log, not read; the log is {found.jobs.name}", markup=False)
+            console.print(f"{name}: a second log, not read; the log is {found.jobs.name}")
     console.print(
         f"\n{found.name}: {counted(len(found.nodes), 'node')}, {counted(found.cpus, 'CPU')}, "
         f"{counted(len(found.partitions), 'partition')}, {len(found.qos)} QOS, "
         f"{counted(len(found.associations), 'association')}\n",
         style="bold",
-        markup=False,
     )
     if workload is None:
-        console.print("There is no log; add jobs.txt (sacct --parsable2).", markup=False)
+        console.print("There is no log; add jobs.txt (sacct --parsable2).")
     else:
         ledger_table(console, workload.ledger)
         not_modelled_table(console, workload.source, "slurm")
-    console.print(f"written to {target}; see it with: headway site {target}", markup=False)
+    console.print(f"written to {target}; see it with: headway site {target}")

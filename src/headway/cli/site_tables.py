@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
+from headway.cli.display import table_of
 from headway.plain import counted
 from headway.site import PARENT
 from headway.site.limits import NAMES
@@ -30,10 +30,9 @@ def site_tables(console: Console, site: Site) -> None:
         f"{site.name}: {counted(len(site.nodes), 'node')}, {counted(site.cpus, 'CPU')}, "
         f"{counted(len(site.partitions), 'partition')}",
         style="bold",
-        markup=False,
     )
     if site.jobs is not None:
-        console.print(f"jobs: {site.jobs.name}", style="dim", markup=False)
+        console.print(f"jobs: {site.jobs.name}", style="dim")
     _nodes(console, site)
     _partitions(console, site)
     _qos(console, site)
@@ -44,15 +43,13 @@ def site_tables(console: Console, site: Site) -> None:
 
 
 def _print(console: Console, title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table; a head that begins with > is of numbers."""
+    """A table with some rows; none without any."""
     listed = list(rows)
     if not listed:
         return
     console.print()
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for place, head in enumerate(heads):
-        right = head.startswith(">")
-        table.add_column(head.lstrip(">"), justify="right" if right else "left", no_wrap=place == 0 or right)
+    others = (head if head.startswith(">") else f"~{head}" for head in heads[1:])
+    table = table_of(heads[0], *others, title=title)
     for row in listed:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
@@ -226,16 +223,16 @@ def _parameters(console: Console, site: Site) -> None:
 def _happenings(console: Console, site: Site) -> None:
     if site.events:
         down = len({event.node for event in site.events})
-        console.print(f"\nevents: {len(site.events):,}, on {counted(down, 'node')}", markup=False)
+        console.print(f"\nevents: {len(site.events):,}, on {counted(down, 'node')}")
     if site.reservations:
         names = ", ".join(reservation.name for reservation in site.reservations[:10])
-        console.print(f"reservations: {len(site.reservations):,} ({names})", markup=False)
+        console.print(f"reservations: {len(site.reservations):,} ({names})")
     if site.groups is not None:
         names = ", ".join(f"{name} ({counted(len(users), 'user')})" for name, users in site.groups.items())
-        console.print(f"groups: {names}", markup=False)
+        console.print(f"groups: {names}")
     if site.licenses:
         held = ", ".join(f"{name} {count}" for name, count in site.licenses.items())
-        console.print(f"licences: {held}", markup=False)
+        console.print(f"licences: {held}")
 
 
 def _not_modelled(console: Console, site: Site) -> None:

@@ -73,9 +73,9 @@ def simulate_as_it_goes(
         ledger_table(console, result.ledger)
         summary_table(console, result, result.summary)
         estimates = ", ".join(result.summary["sketched"])
-        console.print(f"\nestimates, from a histogram with an error below 0.01 %: {estimates}", markup=False)
+        console.print(f"\nestimates, from a histogram with an error below 0.01 %: {estimates}")
         if out is not None:
-            console.print(f"\nwritten to {out}", markup=False)
+            console.print(f"\nwritten to {out}")
     if result.interrupted:
         kept = "summed up" if out is None else f"in {out}"
         raise Interrupted(f"what had ended is {kept}: {counted(result.jobs, 'job')}")

@@ -106,7 +106,7 @@ def submit(
     if json:
         print_json(answer)
         return
-    output().print(said(answer), markup=False)
+    output().print(said(answer))
 
 
 def said(answer: dict[str, object]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
-from headway.cli.display import Display, output
+from headway.cli.display import Display, output, table_of
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
 from headway.plain import counted
@@ -134,26 +134,20 @@ def _report(results: Results, folder: Path, metric: str | None) -> None:
         line += f"{results.failed.height:,} failed"
         if progress.done:
             line += f"; {progress.seconds:.1f} s, {progress.rate:.1f} cells/s"
-        console.print(line, markup=False)
+        console.print(line)
     if results.frame.height:
-        from rich.table import Table
-
         names, rows = overview(results)
-        table = Table(box=None, pad_edge=False)
-        for place, name in enumerate(names):
-            table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+        table = table_of(f"~{names[0]}", *(f"~>{name}" for name in names[1:]), fold=True)
         for row in rows:
             table.add_row(*row)
         console.print(table)
         _verdicts(console, results, metric)
-    console.print(f"\nwritten to {folder}", markup=False)
+    console.print(f"\nwritten to {folder}")
     _list_failed(results)
 
 
 def _verdicts(console: Console, results: Results, metric: str | None) -> None:
     """How each policy differs from the baseline, with intervals, where the campaign has a baseline."""
-    from rich.table import Table
-
     if metric is None or not results.frame["baseline"].is_not_null().any():
         return
     try:
@@ -161,9 +155,8 @@ def _verdicts(console: Console, results: Results, metric: str | None) -> None:
     except UsageError:
         return  # no cell has another one as its baseline
     words = with_unit(metric, results.tau)
-    table = Table(title=f"\n{words} against the baseline", title_justify="left", box=None, pad_edge=False)
-    for place, title in enumerate(("policy", "blocks", "change", "95 % interval", "verdict")):
-        table.add_column(title, justify="right" if place in (1, 2) else "left", overflow="fold")
+    heads = ("~policy", "~>blocks", "~>change", "~95 % interval", "~verdict")
+    table = table_of(*heads, title=f"\n{words} against the baseline", fold=True)
     for line in lines:
         low, high = line["change_low"], line["change_high"]
         interval = "-" if low is None or high is None else f"{low:+.1%} to {high:+.1%}"

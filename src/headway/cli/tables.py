@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
 from rich.text import Text
 
+from headway.cli.display import table_of
 from headway.metrics import METRICS
 from headway.metrics.catalogue import unit_of
 from headway.plain import counted, number_text
@@ -34,21 +34,16 @@ Number = int | float | None
 def ledger_table(console: Console, ledger: Ledger) -> None:
     """What was odd in the log and what was done about it; one line where nothing was."""
     if not len(ledger):
-        console.print(f"{counted(ledger.total, 'job')} in the log, nothing unusual\n", markup=False)
+        console.print(f"{counted(ledger.total, 'job')} in the log, nothing unusual\n")
         return
-    table = Table(title="Ledger", title_justify="left", box=None, pad_edge=False)
-    table.add_column("rule", no_wrap=True)
-    table.add_column("what was done")
-    table.add_column("jobs", justify="right", no_wrap=True)
-    table.add_column("first of them", overflow="ellipsis", no_wrap=True)
+    table = table_of("rule", "~what was done", ">jobs", "first of them", title="Ledger")
     for entry in ledger:
         ids = ", ".join(map(str, entry.jobs[:5])) + (", ..." if entry.count > 5 else "")
         table.add_row(entry.rule, Text(entry.action), f"{entry.count:,}", ids)
     console.print(table)
     console.print(
         f"{counted(ledger.total, 'job')} in the log = {ledger.kept:,} scheduled + "
-        f"{ledger.dropped:,} dropped\n",
-        markup=False,
+        f"{ledger.dropped:,} dropped\n"
     )
 
 
@@ -57,10 +52,7 @@ def not_modelled_table(console: Console, source: Source, policy: str = "") -> No
     features = left_unmodelled(source.not_modelled, policy)
     if not features:
         return
-    table = Table(title="Not modelled", title_justify="left", box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True)
+    table = table_of("", ">", "", title="Not modelled", show_header=False)
     for feature, count in features.items():
         table.add_row(feature, f"{count:,}", "jobs")
     console.print(table)
@@ -69,14 +61,9 @@ def not_modelled_table(console: Console, source: Source, policy: str = "") -> No
 
 def summary_table(console: Console, schedule: Schedule | Streamed, summary: Mapping[str, Any]) -> None:
     """Every number of a summary with its unit."""
-    console.print(
-        f"{schedule.policy} on {counted(schedule.capacity, 'processor')}", style="bold", markup=False
-    )
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, style="dim")
+    console.print(f"{schedule.policy} on {counted(schedule.capacity, 'processor')}", style="bold")
+    table = table_of("", ">", "", "", show_header=False)
+    table.columns[-1].style = "dim"
     for name, value in shown(summary).items():
         unit = unit_of(name)
         table.add_row(name, number(value), unit_text(unit), in_words(value) if unit == "s" else "")
@@ -129,11 +116,7 @@ def comparison_table(console: Console, comparison: Comparison, only: Sequence[st
 
     `only` names the metrics to show; by default all that say something.
     """
-    table = Table(box=None, pad_edge=False)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("unit", no_wrap=True)
-    for name in comparison.names:
-        table.add_column(Text(name), justify="right", overflow="fold")
+    table = table_of("metric", "unit", *(f"~>{name}" for name in comparison.names), fold=True)
     capacities = [f"{schedule.capacity:,}" for schedule in comparison.schedules]
     table.add_row("processors", "processors", *capacities)
     for row in comparison.rows():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
-from headway.cli.display import Display, output, print_json
+from headway.cli.display import Display, output, print_json, table_of
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Number, OfGrid, Timeout, agent_of, ask, chosen, clock, microseconds_of
 from headway.cli.grids import task_number as numbered
@@ -35,20 +35,17 @@ def queue(
     json: options.Json = False,
 ) -> None:
     """List the last tasks of a grid, with places and times."""
-    from rich.table import Table
-
     answer = ask(chosen(grid), "queue", count=count)
     if json:
         print_json(answer)
         return
-    table = Table(box=None, pad_edge=False)
-    for name in ("task", "name", "state", "cluster", "processors", "submitted", "start", "end", "moves"):
-        table.add_column(name, justify="right" if name in ("task", "processors", "moves") else "left")
+    where, when = ("~cluster", "~>processors"), ("~submitted", "~start", "~end")
+    table = table_of("~>task", "~name", "~state", *where, *when, "~>moves")
     for task in answer["tasks"]:
         table.add_row(*_row(task))
     console = output()
     console.print(table)
-    console.print(counted(answer["counts"]), markup=False)
+    console.print(counted(answer["counts"]))
 
 
 def _row(task: dict[str, Any]) -> list[str]:
@@ -88,7 +85,7 @@ def status(
         if json:
             print_json({"counts": counts})
         else:
-            output().print(counted(counts), markup=False)
+            output().print(counted(counts))
         return DONE
     found = []
     for task in named:
@@ -118,15 +115,15 @@ def _print(found: dict[str, Any]) -> None:
 
     console = output()
     name = one_line(found["name"])
-    console.print(f"task {found['task']}, {name}: {found['state']}", style="bold", markup=False)
+    console.print(f"task {found['task']}, {name}: {found['state']}", style="bold")
     for name, word in TIMES.items():
         if found.get(name) is not None and clock(found[name]):
-            console.print(f"  {word}: {clock(found[name])}", markup=False)
+            console.print(f"  {word}: {clock(found[name])}")
     for name in ("cluster", "procs", "code", "batch_name"):
         if found.get(name) not in (None, ""):
-            console.print(f"  {name}: {found[name]}", markup=False)
+            console.print(f"  {name}: {found[name]}")
     for decision in reversed(found["decisions"]):
-        console.print(f"  {clock(decision['time'])} {reason(decision)}", markup=False)
+        console.print(f"  {clock(decision['time'])} {reason(decision)}")
 
 
 def counted(counts: dict[str, int]) -> str:
@@ -170,4 +167,4 @@ def cancel(task: Number, grid: OfGrid = None, json: options.Json = False) -> Non
     remark = " (wanted; its cluster has not answered yet)"
     if found["state"] in OVER:
         remark = "" if found["state"] == CANCELLED else " already; there is nothing to take back"
-    output().print(f"task {task}: {found['state']}{remark}", markup=False)
+    output().print(f"task {task}: {found['state']}{remark}")

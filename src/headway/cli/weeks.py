@@ -94,12 +94,12 @@ def weeks(
             continue
         console = output()
         told = f"{counted(len(found), 'week')} of at least {least:.0%} on {counted(machine, 'processor')}"
-        console.print(f"{trace}: {told}", style="bold", markup=False)
+        console.print(f"{trace}: {told}", style="bold")
         if found:
             console.print(parts_table([week.workload for week in found], workload.header.unix_start))
         elif count != 0:
             every = busy_weeks(workload, 0, size, utilization=utilization)  # type: ignore[arg-type]
-            console.print(_busiest([week.utilization for week in every]), markup=False)
+            console.print(_busiest([week.utilization for week in every]))
     if json:
         print_json(documents)
 

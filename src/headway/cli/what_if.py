@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
-from headway.cli.display import output, print_json
+from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import command
 from headway.errors import UsageError
 from headway.plain import counted
@@ -131,19 +131,16 @@ def _report(answers: list[Answer], file: Path) -> None:
 
 
 def _show(console: Console, found: Answer) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from headway.what_if.answer import SURE
     from headway.what_if.sentences import findings
 
-    console.print(f"\n{found.name}", style="bold", markup=False)
+    console.print(f"\n{found.name}", style="bold")
     for sentence in findings(found):
-        console.print(sentence, markup=False)
-    table = Table(box=None, pad_edge=False)
-    heads = ("", "", "jobs", "wait as it is (s)", "wait with it (s)", "difference (s)", "between", "sure")
-    for head in heads:
-        table.add_column(head, justify="right" if head else "left", no_wrap=True)
+        console.print(sentence)
+    waits = (">wait as it is (s)", ">wait with it (s)", ">difference (s)")
+    table = table_of("", "", ">jobs", *waits, ">between", ">sure")
     for one in found.classes:
         bounds = "-" if one.bounds is None else f"{one.bounds[0]:+,.0f} and {one.bounds[1]:+,.0f}"
         cells = (f"{one.jobs:,}", f"{one.base:,.0f}", f"{one.value:,.0f}", f"{one.difference:+,.0f}", bounds)
@@ -158,17 +155,13 @@ def _care(console: Console, found: Answer) -> None:
 
     console.print()
     for sentence in cautions(found):
-        console.print(sentence, markup=False)
+        console.print(sentence)
 
 
 def _list() -> None:
-    from rich.table import Table
-
     from headway.what_if import CHANGES
 
-    table = Table(box=None, pad_edge=False)
-    for head in ("change, as an example", "what it does", "for"):
-        table.add_column(head)
+    table = table_of("~change, as an example", "~what it does", "~for")
     for example, what, whom in CHANGES:
         table.add_row(example, what, {"both": "a site or any log", "site": "a site"}[whom])
     output().print(table)

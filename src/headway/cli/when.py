@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
-from headway.cli.display import output, print_json
+from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import command
 from headway.cli.grids import microseconds_of
 from headway.errors import UsageError
@@ -338,8 +338,6 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
 
 
 def _show(record: Record, found: Answer, within: int, policy: str) -> None:
-    from rich.table import Table
-
     from headway.explain.words import duration
     from headway.units import NEVER
 
@@ -351,12 +349,9 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
 
     console.print(
         f"{counted(main.question.procs, 'processor')} for {duration(main.question.walltime)} under {policy}, "
-        f"asked at {clock(of.now)}: {counted(of.running, 'job')} running, {of.waiting:,} waiting\n",
-        markup=False,
+        f"asked at {clock(of.now)}: {counted(of.running, 'job')} running, {of.waiting:,} waiting\n"
     )
-    table = Table(box=None, pad_edge=False)
-    for title in ("chance", "starts within", "start by", "end by"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = table_of(">chance", ">starts within", ">start by", ">end by")
     for level in SHOWN:
         us = main.wait(level)
         table.add_row(f"{level:.0%}", wait(us), clock(of.since + us), clock(main.end(level)))
@@ -366,19 +361,18 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         f"\nchance to start within {duration(within)}: {share(main, within)}; the policy's own plan, "
         f"by requested times: {plan}",
         style="bold",
-        markup=False,
     )
     said = (
         f"corrected by {counted(found.taught, 'past forecast')}"
         if found.taught
         else "as simulated, not corrected"
     )
-    console.print(f"{counted(len(of.starts), 'draw')}, {said}", style="dim", markup=False)
+    console.print(f"{counted(len(of.starts), 'draw')}, {said}", style="dim")
     if found.others:
         console.print("\nWhat would help", style="bold")
         _others(console, found, within, wait)
     for name in found.never:
-        console.print(f"{name}: such a job could never start there", markup=False)
+        console.print(f"{name}: such a job could never start there")
 
 
 def share(of: Told, within: int) -> str:
@@ -397,14 +391,11 @@ def chance_text(chance: float, draws: int) -> str:
 
 
 def _others(console: Any, found: Answer, within: int, wait: Any) -> None:
-    from rich.table import Table
-
     from headway.explain.words import duration
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("change", no_wrap=True)
-    for title in (f"within {duration(within)}", "instead of", "half start within", "9 of 10 within"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = table_of(
+        "change", f">within {duration(within)}", ">instead of", ">half start within", ">9 of 10 within"
+    )
     before = share(found.main, within)
     for told in found.others:
         table.add_row(told.name, share(told, within), before, wait(told.wait(0.5)), wait(told.wait(0.9)))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.cli.display import table_of
 from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.plain import counted
@@ -108,13 +109,10 @@ def parts_table(workloads: Sequence[Workload], unix_start: int | None = None) ->
 
     `unix_start` is when the clock of their log was 0, in seconds since 1970, where the log says so.
     """
-    from rich.table import Table
-
     from headway.units import date_text
 
-    table = Table(box=None, pad_edge=False)
-    for title in ("week", "start (s)" if unix_start is None else "start", "jobs", "utilization"):
-        table.add_column(title, justify="right", no_wrap=True)
+    begins = ">start (s)" if unix_start is None else ">start"
+    table = table_of(">week", begins, ">jobs", ">utilization")
     for place, workload in enumerate(workloads):
         number, start, used = part_of(workload) or (place, 0.0, None)
         share = "" if used is None else f"{used:.2%}"
