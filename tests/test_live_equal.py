@@ -7,7 +7,7 @@ import pytest
 
 import headway
 from headway.audit import audit
-from headway.live.conductor import Conductor, outcome
+from headway.live.conductor import Conductor
 from headway.live.log_tasks import tasks_of
 from headway.live.record import recorded
 from headway.workload import Workload
@@ -47,7 +47,7 @@ def test_job_for_job(heuristic: str, mode: str, local: str) -> None:
         with running(grid) as live:
             conductor = Conductor(live.agent, tasks_of(workload))
             conductor.run()
-            found = outcome(conductor)
+            found = [live.agent.on_status(task) for task in conductor.tasks]
             made = recorded(grid, live.agent.journal)
     names = [site.name for site in grid.sites]
     assert simulated.cluster is not None and simulated.moves is not None

@@ -1,6 +1,6 @@
 """The audit: an independent judgement of any schedule, ours or another tool's.
 
-It looks at the schedule and the log alone. Each invariant has a file of its own under `laws`;
+It looks at the schedule and the log alone. The invariants are under `laws`, by subject;
 the glossary (docs/glossary.md) has the words of the code beside those of the field.
 """
 

@@ -3,76 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from headway.audit.cluster_laws import cluster_laws
 from headway.audit.laws import (
-    DEFINITIVE_END,
-    EASY_HEAD,
-    FCFS_HEAD,
-    FCFS_ORDER,
-    FILE_COUNTS,
-    FILE_WAITS,
-    IDLE_MACHINE,
-    LATEST_END,
-    MAINTENANCE,
-    NODE_ORDER,
-    NODE_SIZE,
-    PLANNED_AREAS,
-    PROMISE,
-    REDIRECTIONS,
+    easy_head,
+    latest_end,
     node_files,
     node_order,
     node_size,
+    outages,
     planned_areas,
+    queue_order,
+    redirections,
+    starts,
 )
 from headway.audit.laws.grid import grid_laws
 from headway.audit.laws.urgent import overrun_laws, urgent_laws
 from headway.audit.record import Record
-from headway.audit.verdict import Law
+from headway.audit.verdict import Finding, Law
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 
-Maker = Callable[[Any, Record], tuple[Law, ...]]
+FIXED = {
+    law.name: law
+    for law in (
+        Law("fcfs order", "starts do not decrease in order of submission", queue_order.check_order),
+        Law("fcfs head", "the head of the queue starts as soon as it fits", queue_order.check_prompt),
+        Law("idle machine", "no job waits while nothing runs", queue_order.check_idle),
+        Law("easy head", "the head starts no later than any shadow time it was given", easy_head.check),
+        Law("maintenance", "no job is started that might run into known maintenance", outages.check_planned),
+        Law("promise", "no job starts later than it was promised", starts.check_promised),
+        Law(
+            "redirections",
+            "a job is redirected once, at an arrival, alone, to a group it fits",
+            redirections.check,
+        ),
+        Law("latest end", "no job ends later than it was told; deadlines are kept", latest_end.check),
+    )
+} | {
+    "definitive end": Law(
+        "latest end", "no job without a deadline ends later than it was told", latest_end.check_definitive
+    )
+}
+"""Invariants by the names that policies give, the same for all parameters of theirs."""
 
-LAWS: dict[str, Maker] = {
-    "fcfs order": lambda policy, record: (FCFS_ORDER,),
-    "fcfs head": lambda policy, record: (FCFS_HEAD,),
-    "idle machine": lambda policy, record: (IDLE_MACHINE,),
-    "easy head": lambda policy, record: (EASY_HEAD,),
-    "maintenance": lambda policy, record: (MAINTENANCE,),
-    "promise": lambda policy, record: (PROMISE,),
-    "redirections": lambda policy, record: (REDIRECTIONS,),
-    "latest end": lambda policy, record: (LATEST_END,),
-    "definitive end": lambda policy, record: (DEFINITIVE_END,),
+MADE: dict[str, tuple[str, Callable[[Any], Callable[[Record], Finding | None]]]] = {
+    "node size": (
+        "each job is on one node, wide and large enough",
+        lambda policy: node_size.check_of(policy.match),
+    ),
+    "file waits": (
+        "a job waits for its file exactly as long as nobody has it there",
+        lambda policy: node_files.waits_of(policy.presence, policy.big_first),
+    ),
+    "file counts": (
+        "loads and re-uses are the jobs with a file",
+        lambda policy: node_files.counts_of(policy.presence, policy.big_first),
+    ),
+    "node order": (
+        "where files make no difference, starts and nodes are those of FCFS on cores",
+        lambda policy: node_order.check_of(policy.weights, policy.match),
+    ),
+    "planned areas": (
+        "jobs on larger nodes stay within the areas planned",
+        lambda policy: planned_areas.check_of(
+            policy.spec.word("tmax"), policy.params["areas"], policy.spec.word("form"), policy.areas_of_log
+        ),
+    ),
+}
+"""What an invariant demands, and its check as the policy's parameters make it."""
+
+SEVERAL: dict[str, Callable[[Any, Record], tuple[Law, ...]]] = {
     "urgent": lambda policy, record: urgent_laws(policy.spec),
     "urgent overrun": lambda policy, record: overrun_laws(policy.spec),
     "grid": lambda policy, record: grid_laws(policy.spec),
     "clusters": lambda policy, record: cluster_laws(policy.spec, record, laws_of),
-    "node size": lambda policy, record: (replace(NODE_SIZE, check=node_size.check_of(policy.match)),),
-    "file waits": lambda policy, record: (
-        replace(FILE_WAITS, check=node_files.waits_of(policy.presence, policy.big_first)),
-    ),
-    "file counts": lambda policy, record: (
-        replace(FILE_COUNTS, check=node_files.counts_of(policy.presence, policy.big_first)),
-    ),
-    "node order": lambda policy, record: (
-        replace(NODE_ORDER, check=node_order.check_of(policy.weights, policy.match)),
-    ),
-    "planned areas": lambda policy, record: (
-        replace(
-            PLANNED_AREAS,
-            check=planned_areas.check_of(
-                policy.spec.word("tmax"),
-                policy.params["areas"],
-                policy.spec.word("form"),
-                policy.areas_of_log,
-            ),
-        ),
-    ),
 }
-"""The invariants by the names that policies give; what depends on parameters is made from the policy's."""
+"""Names that stand for several invariants."""
 
 
 def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
@@ -81,4 +89,13 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
         asked = parse_spec(policy).policy.seen_as(record)
     except UsageError:
         return ()
-    return tuple(law for name in asked.laws(record) for law in LAWS[name](asked, record))
+    return tuple(law for name in asked.laws(record) for law in _named(name, asked, record))
+
+
+def _named(name: str, policy: Any, record: Record) -> tuple[Law, ...]:
+    if name in FIXED:
+        return (FIXED[name],)
+    if name in MADE:
+        demands, check = MADE[name]
+        return (Law(name, demands, check(policy)),)
+    return SEVERAL[name](policy, record)

@@ -163,13 +163,11 @@ class Record:
             np.concatenate([self.pieces.procs[holds], self.procs[alone]]),
         )
 
-    def time_in(self, states: Sequence[str], final: bool = True) -> Column:
-        """Time each job spent in some states of its final run (µs); 0 for jobs not in the table of pieces."""
+    def time_in(self, state: str) -> Column:
+        """Time each job spent in a state of its final run (µs); 0 for jobs not in the table of pieces."""
         spent = np.zeros(len(self), np.int64)
         if self.pieces is not None:
-            chosen = np.isin(self.pieces.state, [STATES.index(state) for state in states])
-            if final:
-                chosen &= self.pieces.final(len(self))
+            chosen = (self.pieces.state == STATES.index(state)) & self.pieces.final(len(self))
             np.add.at(spent, self.pieces.job[chosen], (self.pieces.end - self.pieces.start)[chosen])
         return spent
 

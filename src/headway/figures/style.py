@@ -101,14 +101,14 @@ def line(number: int) -> dict[str, Any]:
     }
 
 
-def read_log(panel: Axes, which: str = "y") -> None:
-    """A logarithmic axis with several labels, plain numbers, also where it spans less than a decade.
+def read_log(panel: Axes) -> None:
+    """A logarithmic upright axis with several labels, plain numbers, also where it spans less than a decade.
 
     To be called when the curves are drawn: how many labels there are depends on what the axis spans.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axis = panel.yaxis if which == "y" else panel.xaxis
+    axis = panel.yaxis
     low, high = axis.get_view_interval()
     steps = (1, 1.5, 2, 3, 5, 7) if high < 20 * low else (1, 3) if high < 2000 * low else (1,)
     axis.set_major_locator(LogLocator(subs=steps, numticks=12))

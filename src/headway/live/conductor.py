@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from headway.live.agent import LiveAgent
 from headway.live.task import Task
@@ -63,8 +62,3 @@ class Conductor:
         agent.accounts.poll(t)
         if self.arrived % 100 == 0:
             agent.forget()
-
-
-def outcome(conductor: Conductor) -> list[dict[str, Any]]:
-    """What became of each task, in order of arrival."""
-    return [conductor.agent.on_status(task) for task in conductor.tasks]

@@ -13,12 +13,12 @@ AWAY = ("maintenance", "down")
 """Outages during which nobody runs on their processors; on those that drain jobs go on."""
 
 
-def absences(outages: Outages, kinds: tuple[str, ...] = AWAY) -> tuple[Column, Column, Column]:
+def absences(outages: Outages) -> tuple[Column, Column, Column]:
     """Processor, start and end (µs) of each time for which one is away; those of one do not overlap."""
     parts = [
         (np.arange(low, high), outage.start, outage.over)
         for outage in outages.outages
-        if outage.kind in kinds
+        if outage.kind in AWAY
         for low, high in outage.processors
     ]
     if not parts:

@@ -123,7 +123,7 @@ def waits_of(presence: str, big_first: bool) -> Callable[[Record], Finding | Non
         due: NDArray[np.int64] = np.zeros(len(record), np.int64)
         for row, wait, _ in replay(record, presence, big_first):
             due[row] = min(wait, int(record.walltime[row]))
-        spent = record.time_in(("loading",))
+        spent = record.time_in("loading")
 
         def tell(row: int) -> str:
             return f"waits {seconds_text(spent[row])} s for its file instead of {seconds_text(due[row])} s"

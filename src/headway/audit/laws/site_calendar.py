@@ -11,7 +11,7 @@ import numpy as np
 
 from headway.audit.held import runs
 from headway.audit.laws.partitions import Complaint, complaints
-from headway.audit.laws.walltime import LATE
+from headway.audit.laws.run_length import LATE
 from headway.audit.record import Record
 from headway.audit.verdict import Finding
 from headway.schedule import Shares

@@ -26,7 +26,6 @@ def rebuilt(
     changed: Mapping[str, Column] | None = None,
     header: Header | None = None,
     ledger: Ledger | None = None,
-    labels: Mapping[str, list[str]] | None = None,
 ) -> Workload:
     """The workload with all columns replaced, or some changed, or other parts; provenance and rules stay."""
     return Workload(
@@ -35,7 +34,7 @@ def rebuilt(
         ledger=workload.ledger if ledger is None else ledger,
         source=workload.source,
         transformations=workload.transformations,
-        labels=workload.labels if labels is None else labels,
+        labels=workload.labels,
         rules=workload.rules,
     )
 
