@@ -14,7 +14,7 @@ from headway.units import SECOND
 from headway.workload import read
 from headway.workload.header import Header
 from headway.workload.table import Workload
-from headway.workload.transform import Week, weeks, weeks_table
+from headway.workload.transform import Week, weeks
 from random_examples import examples
 
 TRACES = Path(__file__).parents[2] / "shared" / "traces"
@@ -75,19 +75,6 @@ def test_first_or_drawn() -> None:
     others = {tuple(w.number for w in weeks(work, length=100, count=3, draw=seed)) for seed in range(5)}
     assert len(others) > 1
     assert len(weeks(work, length=100, count=30, draw=1)) == 10
-
-
-def test_the_table() -> None:
-    work = log([50, 150], [0, 0], [90, 100], [10, 9])
-    lines = weeks_table(weeks(work, length=100)).splitlines()
-    assert lines[0].split() == ["week", "start", "(s)", "jobs", "utilization"]
-    assert lines[1].split() == ["0", "50", "1", "90.00", "%"] and lines[2].split() == [
-        "1",
-        "150",
-        "1",
-        "90.00",
-        "%",
-    ]
 
 
 @given(

@@ -445,7 +445,7 @@ def with_lost(columns: dict[str, Any], workload: Workload, state: State, order: 
         for how, (rule, action) in LOST.items()
         if (ended == how).any()
     ]
-    return workload.with_ledger(workload.ledger.with_entries(*entries))
+    return workload.with_entries(*entries)
 
 
 def runs_within(job: Column, suspended: npt.NDArray[np.bool_]) -> Column:

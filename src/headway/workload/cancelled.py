@@ -39,4 +39,4 @@ def as_written(workload: Workload) -> Workload:
     action = "still waiting when the log was taken: written with -1, unknown, for the run time"
     jobs = workload.job[not_started(workload)]
     entry = LedgerEntry.of("unfinished", action, jobs, dropped=False)
-    return workload.with_ledger(workload.ledger.with_entries(entry))
+    return workload.with_entries(entry)

@@ -216,20 +216,24 @@ class Workload:
 
     def with_columns(self, *, transformation: str | None = None, **arrays: npt.ArrayLike) -> Workload:
         """The same jobs with columns replaced or added; `transformation` says in provenance what was done."""
-        columns = self._columns | {name: np.asarray(values) for name, values in arrays.items()}
-        return self._replaced(columns=columns, transformation=transformation)
+        changed = {name: np.asarray(values) for name, values in arrays.items()}
+        return self.replaced(changed=changed, transformation=transformation)
 
     def with_ledger(self, ledger: Ledger) -> Workload:
         """The same jobs under another ledger, which must keep as many."""
-        return self._replaced(ledger=ledger)
+        return self.replaced(ledger=ledger)
+
+    def with_entries(self, *entries: LedgerEntry) -> Workload:
+        """The same jobs with more in the ledger."""
+        return self.replaced(ledger=self.ledger.with_entries(*entries))
 
     def with_header(self, header: Header) -> Workload:
         """The same jobs under other comment lines."""
-        return self._replaced(header=header)
+        return self.replaced(header=header)
 
     def with_labels(self, **labels: list[str]) -> Workload:
         """The same jobs with the names of a column's codes replaced or added."""
-        return self._replaced(labels=self.labels | labels)
+        return self.replaced(labels=self.labels | labels)
 
     def select(
         self,
@@ -250,10 +254,10 @@ class Workload:
         if kept + count != len(self):
             raise ValueError("select takes each row at most once")
         if not count and chosen.dtype == np.bool_:
-            return self._replaced(transformation=transformation)
+            return self.replaced(transformation=transformation)
         entry = LedgerEntry.of(rule, action, self.job[left_out], dropped=True)
         columns = {name: values[chosen] for name, values in self._columns.items()}
-        return self._replaced(
+        return self.replaced(
             columns=columns, ledger=self.ledger.with_entries(entry), transformation=transformation
         )
 
@@ -277,17 +281,19 @@ class Workload:
         action = f"more processors than the machine's {procs}: dropped"
         return self.select(fits, rule="too_large", action=action)
 
-    def _replaced(
+    def replaced(
         self,
         *,
         columns: Mapping[str, Column] | None = None,
+        changed: Mapping[str, Column] | None = None,
         ledger: Ledger | None = None,
         labels: Mapping[str, list[str]] | None = None,
         header: Header | None = None,
         transformation: str | None = None,
     ) -> Workload:
+        """With all columns replaced, or some changed, or other parts; the source and the rules stay."""
         return Workload(
-            self._columns if columns is None else columns,
+            {**(self._columns if columns is None else columns), **(changed or {})},
             header=self.header if header is None else header,
             ledger=self.ledger if ledger is None else ledger,
             source=self.source,

@@ -21,7 +21,7 @@ from headway.workload.transform.moldable import moldable
 from headway.workload.transform.registry import TRANSFORMATIONS, Transformation, apply, apply_each
 from headway.workload.transform.shake import shake
 from headway.workload.transform.urgent import inject, urgent
-from headway.workload.transform.weeks import Week, weeks, weeks_table
+from headway.workload.transform.weeks import Week, weeks
 from headway.workload.transform.windows import first, from_zero, window
 
 __all__ = [
@@ -54,7 +54,6 @@ __all__ = [
     "urgent",
     "walltimes",
     "weeks",
-    "weeks_table",
     "window",
     "without",
 ]

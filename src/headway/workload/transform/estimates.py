@@ -27,7 +27,7 @@ def exact(workload: Workload, kills: Literal["after", "before"] = "after") -> Wo
         runtime = np.minimum(workload.runtime, workload.walltime)
         action = "ran past the request: killed there, and that is the run time"
     entry = LedgerEntry.of("exact", action, workload.job[past], dropped=False)
-    told = workload.with_ledger(workload.ledger.with_entries(entry))
+    told = workload.with_entries(entry)
     return told.with_columns(walltime=runtime, runtime=runtime)
 
 

@@ -50,7 +50,7 @@ def feedback(
     pause = np.where(before >= 0, pause, NOBODY)
     action = f"submitted after the end of the job that its user waited for ({by})"
     entry = LedgerEntry.of("feedback", action, workload.job[before >= 0], dropped=False)
-    told = workload.with_ledger(workload.ledger.with_entries(entry))
+    told = workload.with_entries(entry)
     return told.with_columns(follows=numbers, think=pause, preceding=numbers, think_time=pause)
 
 
@@ -115,5 +115,5 @@ def with_known_leaders(workload: Workload) -> Workload:
     lost = (follows >= 0) & ~np.isin(follows, workload.job)
     action = "the job that its user waited for is not simulated: submitted when the log says"
     entry = LedgerEntry.of("feedback", action, workload.job[lost], dropped=False)
-    told = workload.with_ledger(workload.ledger.with_entries(entry))
+    told = workload.with_entries(entry)
     return told.with_columns(follows=np.where(lost, -1, follows), think=np.where(lost, -1, workload.think))

@@ -34,5 +34,5 @@ def limit(workload: Workload, walltime: float, longer: Literal["kill", "drop"] =
         LedgerEntry.of("limit", shorter, workload.job[asked & ~over], dropped=False),
         LedgerEntry.of("limit", killed, workload.job[over], dropped=False),
     )
-    told = workload.with_ledger(workload.ledger.with_entries(*entries))
+    told = workload.with_entries(*entries)
     return told.with_columns(walltime=np.minimum(workload.walltime, most))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.errors import UsageError
 from headway.units import SECOND
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import executed_area, machine_size, moved, on_grid, rebuilt
+from headway.workload.transform.rebuild import executed_area, machine_size, moved, on_grid
 from headway.workload.transform.registry import transformation
 
 
@@ -41,4 +41,4 @@ def load(
         return workload
     start = int(workload.submit.min())
     submit = start + on_grid((workload.submit - start) / factor, workload.submit)
-    return rebuilt(workload, changed=moved(workload, submit))
+    return workload.replaced(changed=moved(workload, submit))

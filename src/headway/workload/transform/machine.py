@@ -9,7 +9,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import machine_size, next_job, rebuilt, resized, with_key
+from headway.workload.transform.rebuild import machine_size, next_job, resized, with_key
 from headway.workload.transform.registry import transformation
 
 
@@ -36,7 +36,7 @@ def machine(
     sizes = np.maximum((scaled + offset) // old, 1)
     sizes = np.where(workload.procs > old, np.maximum(sizes, procs + 1), sizes)
     header = with_key(workload.header, "MaxProcs", procs)
-    return rebuilt(workload, changed=resized(workload, sizes), header=header)
+    return workload.replaced(changed=resized(workload, sizes), header=header)
 
 
 @transformation
@@ -63,6 +63,6 @@ def split(workload: Workload, cores: int = 20) -> Workload:
         dropped=False,
     )
     ledger = Ledger(workload.ledger.total + added, workload.ledger.entries).with_entries(entry)
-    repeated = rebuilt(workload, columns=columns, ledger=ledger)
+    repeated = workload.replaced(columns=columns, ledger=ledger)
     sizes = np.minimum(repeated.procs - place * cores, cores)
-    return rebuilt(repeated, changed=resized(repeated, sizes))
+    return repeated.replaced(changed=resized(repeated, sizes))

@@ -19,26 +19,6 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def rebuilt(
-    workload: Workload,
-    *,
-    columns: Mapping[str, Column] | None = None,
-    changed: Mapping[str, Column] | None = None,
-    header: Header | None = None,
-    ledger: Ledger | None = None,
-) -> Workload:
-    """The workload with all columns replaced, or some changed, or other parts; provenance and rules stay."""
-    return Workload(
-        dict(workload.columns if columns is None else columns) | dict(changed or {}),
-        header=workload.header if header is None else header,
-        ledger=workload.ledger if ledger is None else ledger,
-        source=workload.source,
-        transformations=workload.transformations,
-        labels=workload.labels,
-        rules=workload.rules,
-    )
-
-
 def with_key(header: Header, key: str, value: object) -> Header:
     """The header with the first line of a key replaced, or the key added at the end."""
     line = f"; {key}: {value}"
@@ -60,7 +40,7 @@ def shifted(workload: Workload, by: int) -> Workload:
     started = header.number("UnixStartTime")
     if started is not None and by % SECOND == 0:
         header = with_key(header, "UnixStartTime", started + by // SECOND)
-    return rebuilt(workload, changed=columns, header=header)
+    return workload.replaced(changed=columns, header=header)
 
 
 def moved(workload: Workload, submit: Ints) -> dict[str, Column]:
@@ -104,7 +84,7 @@ def with_rows(workload: Workload, added: Mapping[str, Column], *, rule: str, act
     }
     ledger = Ledger(workload.ledger.total + rows, workload.ledger.entries)
     entry = LedgerEntry.of(rule, action, ids, dropped=False)
-    return rebuilt(workload, columns=columns, ledger=ledger.with_entries(entry))
+    return workload.replaced(columns=columns, ledger=ledger.with_entries(entry))
 
 
 def next_job(workload: Workload) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import generator, moved, on_grid, rebuilt
+from headway.workload.transform.rebuild import generator, moved, on_grid
 from headway.workload.transform.registry import transformation
 
 
@@ -40,4 +40,4 @@ def shake(workload: Workload, arrivals: float = 60.0, runtimes: float = 0.0, see
         run = np.where(within, np.minimum(run, workload.walltime), np.maximum(run, workload.walltime + 1))
         run = np.where(workload.runtime > 0, np.maximum(run, np.minimum(workload.runtime, SECOND)), 0)
         columns["runtime"] = run
-    return rebuilt(workload, changed=columns)
+    return workload.replaced(changed=columns)

@@ -24,7 +24,6 @@ from headway.workload.transform.rebuild import (
     executed_area,
     generator,
     machine_size,
-    rebuilt,
     shifted,
     with_key,
 )
@@ -147,20 +146,9 @@ def _cut(
         inside, rule="weeks", action="submitted outside the week: left out", transformation=spec
     )
     part = shifted(part, start)
-    part = rebuilt(part, header=with_key(part.header, "MaxProcs", machine))
+    part = part.with_header(with_key(part.header, "MaxProcs", machine))
     which = f"week(number={number}, start={seconds_text(start)}, utilization={used:.6f})"
     return Week(number, start, used, part.with_columns(transformation=which))
-
-
-def weeks_table(found: list[Week]) -> str:
-    """The weeks as lines of text: number, start, jobs, utilization."""
-    lines = [f"{'week':>6} {'start (s)':>12} {'jobs':>8} {'utilization':>12}"]
-    lines += [
-        f"{week.number:>6} {seconds_text(week.start):>12} {len(week.workload):>8} "
-        f"{100 * week.utilization:>10.2f} %"
-        for week in found
-    ]
-    return "\n".join(lines)
 
 
 def _workloads(workload: Workload, **arguments: object) -> list[Workload]:
