@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.rates import Row
 from headway.live.agent import LiveAgent
-from headway.live.conductor import Conductor
 from headway.live.grid_file import load_grid
+from headway.live.rehearsal import Conductor
 from headway.live.simulated_server import SimulatedServer
 from headway.live.task import Task
 from headway.live.wire import close, listen

@@ -7,9 +7,8 @@ import pytest
 
 import headway
 from headway.audit import audit
-from headway.live.conductor import Conductor
-from headway.live.log_tasks import tasks_of
 from headway.live.record import recorded
+from headway.live.rehearsal import Conductor, tasks_of
 from headway.workload import Workload
 from headway.workload.models import generate
 from headway.workload.transform import apply

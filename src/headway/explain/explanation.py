@@ -9,11 +9,11 @@ from textwrap import fill
 from typing import Any
 
 from headway.explain import slurm
-from headway.explain.agent import what_decided
 from headway.explain.fates import FATES
 from headway.explain.moves import first_cluster, has_moved, stages
 from headway.explain.nodes import why_this_node
 from headway.explain.place import Case, case_of
+from headway.explain.provisional import with_notes
 from headway.explain.slurm import is_slurms
 from headway.explain.waiting import at_submission, promise, reason, while_waiting
 from headway.explain.what_if import what_if
@@ -113,3 +113,47 @@ def _waited_for(case: Case) -> list[str]:
         f"Its user submitted it {duration(int(workload.think[row]))} after the end of job {follows[row]}"
         f"{differs if later else ', as in the log'}."
     ]
+
+
+DECIDED = {
+    2: "its size",
+    3: "its request",
+    4: "how long it had waited",
+    5: "that it fitted",
+    6: "that it might pass the job that had waited longest",
+}
+"""What decided where a trained agent chose the job."""
+WEIGHED = {
+    1: "how long it had waited",
+    2: "its size",
+    3: "its request",
+    4: "its area (size times request)",
+}
+"""The same where the agent sets weights."""
+
+
+def what_decided(case: Case) -> list[str]:
+    """A sentence on the feature that decided; none for other policies."""
+    if not case.schedule.policy.startswith("agent"):
+        return []
+    schedule, row = with_notes(case)
+    if schedule is not None and "weighed_by" in schedule.notes:
+        return [_by_weights(int(schedule.notes["weighed_by"][row]))]
+    if schedule is None or "decided_by" not in schedule.notes:
+        return []
+    code = int(schedule.notes["decided_by"][row])
+    if code not in DECIDED:
+        return ["The agent had no other job to start then, or none that it could distinguish from this one."]
+    return [
+        f"What decided for the agent was {DECIDED[code]}: with that alike for all jobs that could start, "
+        "this one's lead over the next would have been smallest."
+    ]
+
+
+def _by_weights(code: int) -> str:
+    if code not in WEIGHED:
+        return "The agent's weights put no other job beside it then, or told none apart."
+    return (
+        f"What decided was the weight of {WEIGHED[code]}, as the agent had set it: by that it was furthest "
+        "ahead of the next job that could have started."
+    )

@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 from headway.errors import HeadwayError
 from headway.live.accounts import Accounts
-from headway.live.estimates import judged
 from headway.live.grid_file import Grid, Site
 from headway.live.journal import OVER, Journal, TaskRow
 from headway.live.proxy import Proxy
@@ -316,3 +316,26 @@ class LiveAgent:
             return found | proxy.ask("picture")
         except HeadwayError as error:
             return found | {"silent": str(error)}
+
+
+def judged(journal: Journal) -> list[dict[str, Any]]:
+    """For each cluster: tasks, median errors of start and end, and how many ended by the estimate (seconds).
+
+    A positive error means later than was estimated. Estimates take every task to last its whole walltime, so
+    that most tasks end earlier than was said.
+    """
+    by_server: dict[str, list[tuple[int, int]]] = {}
+    for server, _, start, completion, started, ended in journal.estimates():
+        if started is not None:
+            by_server.setdefault(server, []).append((started - start, ended - completion))
+    return [
+        {
+            "cluster": server,
+            "tasks": len(errors),
+            "start_error": median(start for start, _ in errors) / SECOND,
+            "end_error": median(end for _, end in errors) / SECOND,
+            "worst_end_error": max(end for _, end in errors) / SECOND,
+            "ended_in_time": sum(end <= SECOND for _, end in errors) / len(errors),
+        }
+        for server, errors in sorted(by_server.items())
+    ]

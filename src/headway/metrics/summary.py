@@ -9,7 +9,6 @@ from headway.metrics.catalogue import METRICS, STRETCH
 from headway.metrics.classes import by_division, by_group, by_queue, by_size, by_user
 from headway.metrics.deadlines import deadlines
 from headway.metrics.fairness import fairness
-from headway.metrics.feedback import feedback
 from headway.metrics.files import files
 from headway.metrics.outages import outages
 from headway.metrics.reallocation import came
@@ -18,6 +17,7 @@ from headway.metrics.sample import Sample
 from headway.metrics.urgent import urgent
 from headway.schedule import Schedule
 from headway.schedule.files import plain
+from headway.units import SECOND
 
 
 def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str, Any]:
@@ -46,3 +46,18 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
     summary |= {"by_size": by_size(sample), "by_user": users, "by_queue": by_queue(sample)}
     summary |= {f"by_{name}": rows for name, rows in by_division(sample).items()}
     return dict(plain(summary))
+
+
+def feedback(schedule: Schedule) -> dict[str, Any]:
+    """Numbers of a simulation with feedback; empty for any other.
+
+    following_jobs: jobs that were submitted a think time after the end of the job that their user waited for.
+    mean_submission_delay: how much later than in the log these were submitted, on average (s); negative where
+        they came earlier.
+    """
+    follows, logged = schedule.workload.get("follows"), schedule.workload.get("trace_submit")
+    if follows is None or logged is None:
+        return {}
+    later = (schedule.submit - logged)[follows >= 0]
+    mean = int(later.sum()) / (len(later) * SECOND) if len(later) else None
+    return {"following_jobs": len(later), "mean_submission_delay": mean}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from headway.engine.drive import Jobs as EngineJobs
@@ -14,12 +16,12 @@ from headway.errors import PolicyError
 from headway.platform.outages import ends
 from headway.policies.own import faults
 from headway.policies.own.arrived import Column
-from headway.policies.own.returning import Watched
 from headway.policies.own.turn import Turn
 from headway.policies.own.view import Job, Maintenance, View, arriving, following
 
 if TYPE_CHECKING:
     from headway.engine.outages import ChangingMachine
+
 
 BATCH = 2_000
 """Passes between two reports of progress."""
@@ -130,3 +132,31 @@ def run_python(
     if view._waiting:
         raise faults.forgotten(policy, view.now, view._waiting.values(), capacity, total)
     return driver.state
+
+
+class Watched:
+    """A policy whose pass number ``number`` is watched; ``line`` is then where it returned."""
+
+    def __init__(self, policy: Any, number: int) -> None:
+        self.policy, self.left, self.line = policy, number, ""
+        self._decide = getattr(policy, "decide", policy)
+
+    def decide(self, view: View) -> Any:
+        """The policy's answer."""
+        self.left -= 1
+        code, before = faults.code_of(self.policy), sys.gettrace()
+        if self.left or code is None:
+            return self._decide(view)
+
+        def follow(frame: FrameType, event: str, value: Any) -> Any:
+            if frame.f_code is not code:
+                return None
+            if event == "return":
+                self.line = faults.shown_line(code.co_filename, frame.f_lineno)
+            return follow
+
+        sys.settrace(follow)
+        try:
+            return self._decide(view)
+        finally:
+            sys.settrace(before)
