@@ -15,7 +15,9 @@ from typing import Any
 
 from headway.errors import UsageError
 from headway.workload import Workload, read, read_annotations
+from headway.workload.models import MODELS, generate
 from headway.workload.rules import choose
+from headway.workload.transform import TRANSFORMATIONS, apply_each
 
 SEED = "{seed}"
 _WEEK = re.compile(r"week\(number=(\d+),")
@@ -49,8 +51,6 @@ class Source:
     @property
     def several(self) -> bool:
         """Whether it may give more than one workload a seed."""
-        from headway.workload.transform import TRANSFORMATIONS
-
         names = [re.split(r"[^\w]", text.strip(), maxsplit=1)[0] for text in self.apply]
         return any(name in TRANSFORMATIONS and TRANSFORMATIONS[name].many for name in names)
 
@@ -62,8 +62,6 @@ class Source:
             raise UsageError(f"workload {self.name}: {error}") from None
 
     def _expanded(self, seeds: Sequence[int]) -> Iterator[list[Part]]:
-        from headway.workload.transform import apply_each
-
         fixed = 0
         while fixed < len(self.apply) and SEED not in self.apply[fixed]:
             fixed += 1
@@ -79,8 +77,6 @@ class Source:
         if self.workload is not None:
             return self.workload
         if self.model is not None:
-            from headway.workload.models import generate
-
             return generate(self.model.replace(SEED, str(seed)))
         choose(self.rules)
         workload = read(str(self.trace), format=None, compiled=None, **self.rules)
@@ -171,8 +167,6 @@ def located(name: str, folder: Path | None) -> str:
 
 
 def _is_model(text: str) -> bool:
-    from headway.workload.models import MODELS
-
     return "(" in text and text.split("(", 1)[0].strip() in MODELS
 
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from headway.cli import options
 from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import DONE, FAULT, command
+from headway.cli.inputs import check_choices, chosen_platform, log_platform, parse_rules, read_workload
 from headway.errors import InputError, UsageError
+from headway.policies.spec import parse_spec
+from headway.units import date_text
 
 if TYPE_CHECKING:
     from headway.audit import Audit
@@ -46,13 +49,9 @@ def audit(
     The audit checks the capacity at every instant, that no job starts before its submission, run lengths, one
     run per job, and promises. It knows no engine and no policy, so it checks schedules of other tools too.
     """
-    from headway.cli.inputs import check_choices, parse_rules
-
     check_choices(procs, platform, json, quiet)
     rules = parse_rules(rule)
     if policy is not None:
-        from headway.policies.spec import parse_spec
-
         policy = str(parse_spec(policy))
     if target.is_dir():
         for option, given in (("--procs", procs), ("--platform", platform), ("--runs", runs)):
@@ -85,8 +84,6 @@ def _folders(
         schedule = Result.load(run)
         workload = None
         if trace is not None:
-            from headway.cli.inputs import read_workload
-
             workload = read_workload(trace, dict(schedule.workload.rules) | rules, annotations)
             workload = workload.fit_to(schedule.capacity)
         verdicts[run.name if compared else ""] = judge(schedule, workload, policy)
@@ -109,7 +106,6 @@ def _csv(
         raise UsageError(f"{file} is judged against a log; give it with --trace TRACE")
     from headway.audit import audit as judge
     from headway.audit import read_foreign
-    from headway.cli.inputs import chosen_platform, log_platform, read_workload
 
     machine = chosen_platform(procs, platform)
     workload = read_workload(trace, rules, annotations)
@@ -146,8 +142,6 @@ def _print_json(verdicts: dict[str, Audit]) -> None:
 
 def _print(name: str, verdict: Audit) -> None:
     from rich.text import Text
-
-    from headway.units import date_text
 
     console = output()
     if name:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from headway import jit_cache
 from headway.cli import options
 from headway.cli.display import Display, output, table_of
 from headway.cli.frame import command
+from headway.cores import cores
 from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
 from headway.policies.catalogue import POLICIES
@@ -65,8 +68,6 @@ def cache(
 
 
 def _show() -> None:
-    from headway import jit_cache
-
     console = output()
     kept = jit_cache.keeping()
     said = f"No kernels are kept: {kept.why_not}" if kept.why_not else f"Kernels in {jit_cache.root()}"
@@ -87,10 +88,6 @@ def _size(folder: Path) -> tuple[int, int]:
 
 
 def _clear() -> None:
-    import shutil
-
-    from headway import jit_cache
-
     found = [(folder, *_size(folder)) for folder in jit_cache.folders()]
     for folder, _, _ in found:
         shutil.rmtree(folder)
@@ -102,8 +99,6 @@ def _clear() -> None:
 def _warm(policies: list[str], workers: int | None) -> None:
     from io import BytesIO
 
-    from headway import jit_cache
-    from headway.cores import cores
     from headway.workload.swf import read_swf
 
     if why_not := jit_cache.keeping().why_not:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,8 +68,6 @@ def _say(sentence: str) -> None:
 
 
 def _document(entry: Dataset) -> dict[str, Any]:
-    from dataclasses import asdict
-
     from headway.workload.datasets.registry import copies
 
     copy = copies().get(entry.name)
@@ -115,8 +114,6 @@ def _tell(name: str, json: bool) -> None:
     if entry is None and copy is None:
         raise UsageError(f"there is no dataset {name}; the names are {', '.join([*DATASETS, *copies()])}")
     if json:
-        from dataclasses import asdict
-
         print_json(
             _document(entry) if entry else {"name": name.lower(), "copy": asdict(copy) if copy else None}
         )

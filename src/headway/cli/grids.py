@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from headway.cli import options
 from headway.errors import UsageError
+from headway.units import LONGEST, microseconds
 
 if TYPE_CHECKING:
     from headway.live.grid_file import Grid
@@ -68,8 +70,6 @@ def ask(grid: Grid, request: str, **data: Any) -> dict[str, Any]:
 
 def clock(us: int | None) -> str:
     """A time of day, or an instant of a simulation in seconds."""
-    import time
-
     if us is None or us > 1 << 60:
         return ""
     if us < 1 << 50:
@@ -81,8 +81,6 @@ def clock(us: int | None) -> str:
 
 def microseconds_of(text: str, option: str) -> int:
     """A duration such as 90, 10m or 1.5h in µs."""
-    from headway.units import LONGEST, microseconds
-
     number, factor = (text[:-1], UNITS[text[-1]]) if text and text[-1] in UNITS else (text, 1)
     try:
         found = microseconds(number) * factor

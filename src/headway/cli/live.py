@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -73,8 +74,6 @@ def live(
 
 
 def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
-    import shutil
-
     from headway.live.demo import show
 
     if folder.exists() and any(folder.iterdir()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -48,7 +50,6 @@ def shadow(
     if not every >= 0.1:
         raise UsageError(f"--every must be at least 0.1, not {every}")
     import json as text
-    import time
 
     from headway.live.grid_file import load_grid
     from headway.live.shadow import Shadow
@@ -73,8 +74,6 @@ def shadow(
 
 
 def _compare(file: Path, json: bool) -> None:
-    from dataclasses import asdict
-
     from headway.live.shadow import compare
 
     try:

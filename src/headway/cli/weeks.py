@@ -11,6 +11,7 @@ from headway.cli.frame import command
 from headway.cli.writing import parts_table
 from headway.errors import UsageError
 from headway.plain import counted
+from headway.units import date_text
 
 
 @command("weeks", example="headway weeks curie.swf.gz ricc.swf.gz --procs 80640 --procs 8192")
@@ -115,6 +116,4 @@ def _busiest(utilizations: list[float]) -> str:
 
 def dated(us: int, unix_start: int | None) -> dict[str, str]:
     """The date of an instant of the log's clock, where the log has dates."""
-    from headway.units import date_text
-
     return {} if unix_start is None else {"date": date_text(us, unix_start)}

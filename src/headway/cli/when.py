@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +11,11 @@ from headway.cli import options
 from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import command
 from headway.cli.grids import microseconds_of
+from headway.cli.inputs import check_choices, parse_rules
 from headway.errors import UsageError
 from headway.plain import counted
 from headway.policies.spec import parse_spec
+from headway.units import LONGEST, NEVER, SECOND, date_text, microseconds, seconds_text
 
 if TYPE_CHECKING:
     from headway.cli.runs import Inputs
@@ -96,8 +99,6 @@ def when(
     runs and waits, how long jobs ran that have ended, who came at such hours. The policy in force goes on
     from there. What past forecasts got wrong is put right.
     """
-    from headway.cli.inputs import check_choices
-
     check_choices(machine, None, json, quiet, site)
     if (job is None) == (procs is None) or (job is None) == (not walltime):
         raise UsageError("give either --procs and --walltime of a new job, or --job of the log")
@@ -151,7 +152,6 @@ def past_of(
     quiet: bool,
 ) -> Inputs:
     """The log that forecasts are made from: who still ran or waited when it was taken does so in them."""
-    from headway.cli.inputs import parse_rules
     from headway.cli.runs import Inputs
 
     rules = parse_rules(rule) if simulated else {"unfinished": "open"} | parse_rules(rule)
@@ -191,7 +191,6 @@ def _live(inputs: Any, policy: str, grid: Path, cluster: str) -> tuple[Outlook, 
     from headway.live.grid_file import load_grid
     from headway.live.queue_now import queue_now
     from headway.platform import Platform
-    from headway.units import seconds_text
 
     of = load_grid(grid)
     site = of.site(cluster)
@@ -209,7 +208,6 @@ def _question(
 ) -> tuple[int, Question]:
     """The instant and the job."""
     from headway.forecast.answer import Question
-    from headway.units import NEVER
 
     if asked is None:
         assert job is not None
@@ -248,8 +246,6 @@ def _as_before(record: Record, user: int, given: set[str]) -> dict[str, int]:
 
 def _clock(record: Record, t: int) -> str:
     """An instant as a date, or in seconds where the log does not say when it begins."""
-    from headway.units import date_text, seconds_text
-
     whole, begin = t - t % 1_000_000, record.workload.header.unix_start
     return f"{seconds_text(whole)} s" if begin is None else date_text(whole, begin)
 
@@ -267,10 +263,6 @@ def _check_instant(record: Record, now: int) -> None:
 
 def _instant(record: Record, text: str) -> int:
     """µs on the log's clock of seconds or a date."""
-    from datetime import UTC, datetime
-
-    from headway.units import LONGEST, SECOND, microseconds
-
     begin = record.workload.header.unix_start
     try:
         found = microseconds(text)
@@ -303,7 +295,6 @@ def _partitions(record: Record, question: Question) -> list[tuple[str, int]]:
 def described(record: Record, found: Answer, within: int, policy: str) -> dict[str, Any]:
     """Everything as plain data; times in seconds."""
     from headway.forecast import LEVELS
-    from headway.units import NEVER, SECOND
 
     def one(told: Told) -> dict[str, Any]:
         of, plan = told.forecast, told.forecast.plan
@@ -339,7 +330,6 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
 
 def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     from headway.explain.words import duration
-    from headway.units import NEVER
 
     console, main = output(), found.main
     of, clock = main.forecast, partial(_clock, record)

@@ -7,6 +7,8 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import Job, State, Table
 from headway.policies.backfilling.setup import conservative
+from headway.policies.deadline import notes as dbf_notes
+from headway.policies.deadline import tables
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
 
@@ -16,9 +18,6 @@ LATE = ("priority", "refuse")
 
 def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Deadline-based backfilling: the options and keys of conservative backfilling, and its own."""
-    from headway.policies.deadline import notes as dbf_notes
-    from headway.policies.deadline import tables
-
     if arrivals.is_changing:
         from headway.policies.deadline.changing import dbf_changing as hook
     else:
@@ -43,8 +42,6 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 def fill_rows(state: State, deadline: Table) -> None:
     """DBF's own job rows at the beginning."""
-    from headway.policies.deadline import tables
-
     state.jobs[tables.DbfJob.DEADLINE] = deadline
     for row in (tables.DbfJob.IN_BASE, tables.DbfJob.DEFINITIVE_AT):
         state.jobs[row] = -1

@@ -13,11 +13,16 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import Job, State
 from headway.errors import UsageError
+from headway.policies.grid import notes as agent
+from headway.policies.grid import tables
 from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
 from headway.policies.grid.local_policies import pools_of
 from headway.policies.grid.moldability import fraction, job_rows
+from headway.policies.grid.notes import Count, Known
+from headway.policies.grid.tables import NOWHERE, Rule, Server, Task
 from headway.policies.pools import LOCAL, Pool
 from headway.policies.prepare import Arrivals, Prepared, Sites, Table
+from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE
 from headway.policies.spec import Spec, make_spec
 from headway.units import SECOND
 
@@ -37,10 +42,7 @@ STARVING = 5
 
 def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     """Clusters under one policy, in one simulation."""
-    from headway.policies.grid import notes as agent
-    from headway.policies.grid import tables
     from headway.policies.grid.reallocation import reallocation as hook
-    from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE
 
     assert arrivals.platform is not None
     clusters = arrivals.platform.clusters
@@ -121,8 +123,6 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
 def _rules(spec: Spec) -> Table:
     """How sizes of tasks are chosen, how long they take on them, and when the agent looks again."""
-    from headway.policies.grid.tables import Rule
-
     rules = np.zeros(len(Rule), np.int64)
     rules[Rule.TUNING], rules[Rule.LAW] = TUNINGS.index(spec.word("tuning")), LAWS.index(spec.word("law"))
     rules[[Rule.SIGMA, Rule.SIGMA_OVER]] = fraction(spec.number("sigma"))
@@ -132,8 +132,6 @@ def _rules(spec: Spec) -> Table:
 
 def _servers(kind: int, speeds: Sequence[tuple[int, int]]) -> Table:
     """What stands before each cluster: the kind of its policy, its speed, and nothing known yet."""
-    from headway.policies.grid.tables import NOWHERE, Server
-
     servers = np.zeros((len(Server), len(speeds)), np.int64)
     servers[Server.KIND] = kind
     servers[[Server.SPEED, Server.SPEED_OVER]] = np.transpose(speeds)
@@ -181,16 +179,12 @@ def _options_of(local: Spec, arrivals: Arrivals) -> tuple[int, ...]:
 
 def logged_moves(notes: Notes) -> dict[str, Table]:
     """The log of moves of an agent by column."""
-    from headway.policies.grid.notes import Count
-
     made = notes.counts[Count.MOVES]
     return {name: column[:made].copy() for name, column in zip(MOVE, notes.moves, strict=True)}
 
 
 def counted(notes: Notes) -> dict[str, object]:
     """What an agent did, from its memory."""
-    from headway.policies.grid.notes import Count, Known
-
     put_back, moved = notes.tasks[Known.PUT_BACK], notes.tasks[Known.TIMES_MOVED]
     return {
         "moves": int(notes.counts[Count.MOVES]),
@@ -211,8 +205,6 @@ def microseconds_of(spec: Spec, name: str) -> int:
 
 def remark_on(rows: dict[int, Table]) -> str:
     """One line where nothing can be molded."""
-    from headway.policies.grid.tables import Task
-
     if len(rows[Task.OUT_OF]) == 0 or (rows[Task.OUT_OF] > 0).any():
         return ""
     return "no job has a parallel_fraction, so every job keeps its size: nothing is molded"

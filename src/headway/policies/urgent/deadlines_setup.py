@@ -9,17 +9,16 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import State
 from headway.errors import UsageError
+from headway.policies.deadline import tables as dbf_rows
 from headway.policies.prepare import Prepared, Table
+from headway.policies.queueing.ordering import STRIDE
 from headway.policies.spec import Spec
+from headway.policies.urgent import tables as rows
+from headway.policies.urgent.deadlines import ujfb_deadlines
 
 
 def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared:
     """UJFB, prepared already, with the lists of DBF for its regular jobs."""
-    from headway.policies.deadline import tables as dbf_rows
-    from headway.policies.queueing.ordering import STRIDE
-    from headway.policies.urgent import tables as rows
-    from headway.policies.urgent.deadlines import ujfb_deadlines
-
     if spec.params["requeue"] == "end":
         raise UsageError(
             "ujfb: requeue=end does not go with regular=dbf, whose lists are in order of submission; give "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table
 from headway.policies.queueing.ordering import URGENT_CLASS
 from headway.policies.queueing.setup import ordered, strict
 from headway.policies.spec import Spec, make_spec
+from headway.policies.urgent import tables as rows
+from headway.policies.urgent.processors import GROUP, SHIFT
+from headway.policies.urgent.tables import NO_JOB, Memory, Note, Processor, Rule, UjfbJob
 from headway.units import NEVER, SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.transform.swap_model import swap_times
-
-if TYPE_CHECKING:
-    from headway.policies.urgent.tables import Memory
 
 MODES = ("suspend", "kill", "degree")
 ORDERS = ("latest", "smallest", "largest")
@@ -57,8 +57,6 @@ def let_finish(state: State) -> None:
 
 def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Urgent jobs first with backfilling and preemption."""
-    from headway.policies.urgent import tables as rows
-
     urgent = _urgent(arrivals)
     some = bool(urgent.any()) or arrivals.more_come
     swap, memory, assumed = _swaps(spec, arrivals, ~urgent) if some else (_none(arrivals), _none(arrivals), 0)
@@ -108,8 +106,6 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 def _counted(state: State) -> dict[str, object]:
     """How often, and how long, urgent jobs made others stop."""
-    from headway.policies.urgent.tables import Note, UjfbJob
-
     noted = state.memory.notes
     delays = state.jobs[UjfbJob.DELAY, state.jobs[UjfbJob.PREEMPTED_FOR] > 0]
     return {
@@ -124,8 +120,6 @@ def _counted(state: State) -> dict[str, object]:
 
 def _noted(state: State, ids: Table) -> dict[str, Table]:
     """Of each job: who stopped it last, how often it was stopped, and for how long an urgent one waited."""
-    from headway.policies.urgent.tables import UjfbJob
-
     by, rushed = state.jobs[UjfbJob.STOPPED_BY], state.jobs[Job.CLASS] == URGENT_CLASS
     return {
         "preempted_by": np.where(by >= 0, ids[by], -1),
@@ -159,9 +153,6 @@ def _hook(spec: Spec) -> Callable[[int, State], None]:
 
 def recorded(state: State) -> Sets:
     """The processors that the policy has written down."""
-    from headway.policies.urgent import tables as rows
-    from headway.policies.urgent.processors import SHIFT
-
     entries = state.memory.record[: state.memory.notes[rows.Note.RECORDED]].tolist()
     found = Sets()
     place = 0
@@ -190,9 +181,6 @@ def _none(arrivals: Arrivals) -> Table:
 
 def _memory(spec: Spec, procs: int, named: bool, room: int) -> Memory:
     """Parameters, notes, tables of processors, and so much space for the record."""
-    from headway.policies.urgent.processors import GROUP
-    from headway.policies.urgent.tables import NO_JOB, Memory, Note, Processor, Rule
-
     host = spec.params["host_memory"]
     rules = np.zeros(len(Rule), np.int64)
     rules[Rule.PREEMPT] = MODES.index(spec.word("preempt"))
