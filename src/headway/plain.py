@@ -1,8 +1,14 @@
-"""Text as a person may see it: no control characters, not endless, one job and two jobs."""
+"""What people are told: no control characters, nothing endless, one job and two jobs; how far a run is."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+Progress = Callable[[int, int], None]
+"""Is told how much is done, and of how much."""
+Notify = Callable[[str], None]
+"""Is told a sentence now and then."""
 
 LONGEST = 800
 """Characters of a sentence that are shown; what is in the middle of a longer one is left out."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,15 +15,13 @@ from headway.engine.outages import ChangingMachine
 from headway.errors import UsageError
 from headway.jit_cache import keeping
 from headway.outcome import Ran, result_of
+from headway.plain import Notify, Progress
 from headway.platform import Platform
 from headway.policies.prepare import Arrivals, Prepared, Sets
 from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
 from headway.workload import Workload
 from headway.workload.cancelled import ended_only, ran_only
-
-Progress = Callable[[int, int], None]
-Notify = Callable[[str], None]
 
 
 def simulate(

@@ -24,6 +24,7 @@ from headway.engine.driver import NO_JOBS, Driver
 from headway.engine.tables import JOB_ROWS, Clock, Ended, List, Phase, Run, Why
 from headway.engine.tables import Job as JobRow
 from headway.errors import PolicyError, UsageError
+from headway.plain import Progress
 from headway.policies.prepare import UNBOUNDED
 from headway.units import NEVER, SECOND
 from headway.workload import Workload
@@ -134,7 +135,7 @@ class Simulation:
 
     # ---- time ---------------------------------------------------------------------------------------------
 
-    def run(self, progress: Callable[[int, int], None] | None = None) -> None:
+    def run(self, progress: Progress | None = None) -> None:
         """Simulate to the end."""
         began = time.perf_counter()
         self._begin()

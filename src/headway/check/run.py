@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 
@@ -12,11 +12,10 @@ from headway.check.laws import LAWS, Broken, judged
 from headway.check.shrink import TRIES, shrunk
 from headway.check.verdict import Breach, Check
 from headway.errors import PolicyError, UsageError
+from headway.plain import Notify, Progress
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
-from headway.simulate import Notify, simulate
-
-Progress = Callable[[int, int], None]
+from headway.simulate import simulate
 
 
 def check_policy(

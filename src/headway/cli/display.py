@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from threading import Timer
 from typing import TYPE_CHECKING, Any, TextIO
 
-from headway.plain import plain
+from headway.plain import Progress, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,8 +23,6 @@ WIDEST = 10_000
 """Columns that no table has."""
 WORD = 40
 """Characters of a word, such as a list of nodes, from which on it may be cut."""
-
-Progress = Callable[[int, int], None]
 
 
 def output() -> Console:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headway.errors import UsageError
-from headway.plain import counted
+from headway.plain import Notify, counted
 from headway.platform import Platform
 from headway.policies.spec import Spec
 
@@ -65,9 +65,7 @@ def machine_sizes(platform: Platform, sizes: Sequence[Size]) -> list[Platform]:
     return [Platform.procs(procs) for procs in wanted]
 
 
-def machines(
-    specs: Sequence[Spec], platform: Platform, equal: bool, say: Callable[[str], None]
-) -> list[Platform]:
+def machines(specs: Sequence[Spec], platform: Platform, equal: bool, say: Notify) -> list[Platform]:
     """One platform per policy.
 
     Redirection takes the machine as its principal group and a second group besides. The other policies get

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from textwrap import fill
@@ -19,9 +18,8 @@ from headway.explain.waiting import at_submission, promise, reason, while_waitin
 from headway.explain.what_if import what_if
 from headway.explain.words import at, duration, processors
 from headway.metrics.comparison import brief
+from headway.plain import Progress
 from headway.schedule import Schedule
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

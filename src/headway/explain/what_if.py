@@ -10,12 +10,11 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.explain.place import Case
 from headway.explain.words import at, duration, processors
+from headway.plain import Progress
 from headway.policies.own.sources import digests
 from headway.policies.spec import parse_spec
 from headway.simulate import simulate
 from headway.workload import Workload
-
-Progress = Callable[[int, int], None]
 
 
 def what_if(case: Case, progress: Progress | None = None) -> list[str]:

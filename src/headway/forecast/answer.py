@@ -7,7 +7,7 @@ found.main.chance(3600 * SECOND), found.main.quantiles, found.others
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,9 +20,8 @@ from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS, Column
 from headway.forecast.record import Record
 from headway.forecast.waits import Waits
+from headway.plain import Progress
 from headway.units import HOUR
-
-Progress = Callable[[int, int], None]
 
 TEACHERS, TEACHING_DRAWS = 60, 40
 """So many past forecasts of so many draws teach the correction of an answer."""

@@ -6,7 +6,6 @@ only fill the pools; the first of the sample only teach the correction, and are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +16,9 @@ from headway.forecast.forecast import Outlook
 from headway.forecast.levels import LEVELS
 from headway.forecast.record import Column, Record
 from headway.forecast.waits import Waits
+from headway.plain import Progress
 from headway.policies.spec import Spec
 from headway.units import NEVER
-
-Progress = Callable[[int, int], None]
 
 WARM_UP = 0.2
 """The share of the jobs, the first ones, that are not forecast."""

@@ -13,12 +13,13 @@ No answer changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from headway.live.journal import CANCELLED, LIVE, OVER, RUNNING, SUSPENDED, Attempt, Journal, TaskRow
 from headway.live.proxy import HERE, Proxy
 from headway.live.wire import NoAnswer, Refused
+from headway.plain import Notify
 
 REMEMBERED = 1000
 """Sentences that are not said again."""
@@ -28,7 +29,7 @@ ENDINGS = {"done": "done", "failed": "failed", "killed": "killed", "cancelled": 
 class Accounts:
     """The journal against the servers."""
 
-    def __init__(self, journal: Journal, proxies: Sequence[Proxy], say: Callable[[str], None]) -> None:
+    def __init__(self, journal: Journal, proxies: Sequence[Proxy], say: Notify) -> None:
         self.journal, self.proxies, self.say = journal, {proxy.name: proxy for proxy in proxies}, say
         self.silent: dict[str, str] = {}
         """Servers that did not answer the last poll, and what was heard."""

@@ -21,7 +21,7 @@ from headway.live.safety import Guard
 from headway.live.script import remove_fence
 from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused, Remote
-from headway.plain import counted
+from headway.plain import Notify, counted
 from headway.policies.grid.middleware import Agent, Move
 from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.grid.setup import microseconds_of
@@ -43,7 +43,7 @@ class LiveAgent:
         self,
         grid: Grid,
         control: bool,
-        say: Callable[[str], None],
+        say: Notify,
         dry_run: bool = False,
         clock: Clock | None = None,
     ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import socket
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from headway.live.page import page
 from headway.live.record import recorded
 from headway.live.task import Task
 from headway.live.wire import Remote
+from headway.plain import Notify, Progress
 from headway.result import Result
 from headway.units import SECOND
 from headway.writing import replacing, write_text
@@ -100,7 +100,7 @@ def short_tasks(count: int, marks: Path, seed: int = 1) -> list[Task]:
     return tasks
 
 
-def show(folder: Path, count: int, say: Callable[[str], None], progress: Callable[[int, int], None]) -> Shown:
+def show(folder: Path, count: int, say: Notify, progress: Progress) -> Shown:
     """Run it in a folder."""
     grid = written(folder)
     marks = folder / "marks.txt"
@@ -135,7 +135,7 @@ def show(folder: Path, count: int, say: Callable[[str], None], progress: Callabl
     return Shown(schedule, audit(schedule), shown, count, moves, time.monotonic() - begun)
 
 
-def _finished(agent: Remote, count: int, progress: Callable[[int, int], None]) -> dict[str, Any]:
+def _finished(agent: Remote, count: int, progress: Progress) -> dict[str, Any]:
     """Wait until all tasks are over; the last state of the page."""
     until = time.monotonic() + PATIENCE
     while True:

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import HeadwayError, UsageError
 from headway.live.grid_file import Grid
 from headway.live.wire import Remote
+from headway.plain import Notify
 
 PATIENCE = 120.0
 """Seconds for a process to answer; compiling a policy for the first time takes some."""
@@ -40,7 +41,7 @@ def start_servers(grid: Grid, control: bool) -> list[subprocess.Popen[bytes]]:
     ]
 
 
-def tell_of_ends(servers: Sequence[subprocess.Popen[bytes]], grid: Grid, say: Callable[[str], None]) -> None:
+def tell_of_ends(servers: Sequence[subprocess.Popen[bytes]], grid: Grid, say: Notify) -> None:
     """Say it when a server that was started has ended by itself, with the last line of its log."""
 
     def tell(server: subprocess.Popen[bytes], name: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,14 +22,13 @@ from headway.live.grid_file import Grid
 from headway.live.launch import end, start_servers, wait_for
 from headway.live.record import recorded
 from headway.live.task import Task
+from headway.plain import Notify, Progress
 from headway.schedule import Schedule
 from headway.units import NEVER, SECOND
 from headway.workload import Workload
 
 
-def rehearse(
-    grid: Grid, workload: Workload, say: Callable[[str], None], progress: Callable[[int, int], None]
-) -> Schedule:
+def rehearse(grid: Grid, workload: Workload, say: Notify, progress: Progress) -> Schedule:
     """Agent and servers as processes; the schedule is the one that a simulation gives."""
     if not grid.is_simulated:
         raise UsageError(f'{grid.file}: a rehearsal needs clusters of kind = "simulated"')
@@ -62,7 +61,7 @@ class Conductor:
         """The journal's numbers of the tasks that have arrived."""
         agent.clock = lambda: self.t
 
-    def run(self, progress: Callable[[int, int], None] | None = None, until: int = NEVER) -> None:
+    def run(self, progress: Progress | None = None, until: int = NEVER) -> None:
         """Go on until nothing more happens, or to the last instant before ``until``."""
         begun, scale = time.monotonic(), self.agent.grid.scale
         first = self.arrivals[0][0] if self.arrivals else 0

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.live.grid_file import Grid, Site
 from headway.live.server import ClusterServer
 from headway.live.wire import Pages, check_safe, close, listen
+from headway.plain import Notify
 
 RETRY = 1.0
 """Seconds before something is tried again that went wrong."""
@@ -72,7 +73,7 @@ def serve(
     grid: Grid,
     tended: Tended,
     addresses: list[str],
-    say: Callable[[str], None],
+    say: Notify,
     pages: Pages | None = None,
 ) -> None:
     """Serve until SIGTERM, SIGINT, or the end of the terminal, unless nohup has us outlive that.

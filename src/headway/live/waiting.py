@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from headway.errors import HeadwayError
 from headway.live.journal import OVER
 from headway.live.wire import NoAnswer, Remote
-from headway.plain import counted
+from headway.plain import Progress, counted
 
 EVERY = 0.2
 """Seconds between two questions at first."""
@@ -37,7 +37,7 @@ def until_ready(agent: Remote, seconds: float) -> list[str]:
 
 
 def until_over(
-    agent: Remote, tasks: Sequence[int], seconds: float, progress: Callable[[int, int], None]
+    agent: Remote, tasks: Sequence[int], seconds: float, progress: Progress
 ) -> list[dict[str, Any]]:
     """What became of tasks, as soon as all of them have ended; of all tasks of the grid if none is named."""
 

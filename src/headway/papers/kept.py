@@ -11,6 +11,7 @@ from typing import Any
 from headway.campaign.identity import code_digest
 from headway.documents import read_json
 from headway.errors import InputError
+from headway.plain import Notify
 from headway.writing import write_text
 
 NAME = "runs.json"
@@ -26,7 +27,7 @@ class KeptRuns:
     and that of the papers' own runs.
     """
 
-    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, say: Notify) -> None:
         self.path, self.say = folder / NAME, say
         self.results: dict[str, Numbers] = {}
         if not self.path.exists():

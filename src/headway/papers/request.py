@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.plain import Notify
+
 if TYPE_CHECKING:
     from headway.campaign import Progress
 
@@ -24,7 +26,7 @@ class Request:
     """A small version, to have a look."""
     folder: Path
     """Where results are written."""
-    say: Callable[[str], None]
+    say: Notify
     """Is told a sentence now and then."""
     progress: Callable[[Progress], None] | None = None
     """Is told how far a campaign has come."""

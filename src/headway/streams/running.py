@@ -12,7 +12,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -27,6 +27,7 @@ import numpy.typing as npt
 from headway.documents import digest_of
 from headway.engine.tables import ALL_KNOWN
 from headway.errors import UsageError
+from headway.plain import Notify, Progress
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
@@ -44,8 +45,6 @@ from headway.workload.swf import read_swf_in_parts
 from headway.workload.table import ALWAYS
 
 Table = npt.NDArray[np.int64]
-Notify = Callable[[str], None]
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from headway.engine.drive import Jobs, counts
 from headway.engine.driver import Driver
 from headway.engine.tables import Clock, Ended, Job, Phase, Run
 from headway.engine.windows import next_window, still_here
+from headway.plain import Notify
 from headway.policies.prepare import Arrivals, Prepared
 from headway.simulate import warm
 from headway.streams.arriving import COLUMNS, ROW, Window
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from headway.policies.policy import Policy
 
 Table = npt.NDArray[np.int64]
-Notify = Callable[[str], None]
 
 
 class Simulation:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event, Lock
 
 from headway.cores import cores
 from headway.grammar import Value, parse_call
+from headway.plain import Notify, Progress
 from headway.policies.spec import parse_spec
 from headway.result import Result
-from headway.simulate import Notify, Progress, simulate
+from headway.simulate import simulate
 from headway.what_if.changes import Case
 
 
@@ -79,7 +80,7 @@ class _Tally:
         self.all, self.done, self.progress = sum(jobs), [0] * len(jobs), progress
         self.stop, self.lock = Event(), Lock()
 
-    def of(self, place: int) -> Callable[[int, int], None]:
+    def of(self, place: int) -> Progress:
         def report(done: int, total: int) -> None:
             if self.stop.is_set():
                 raise _Stopped

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from headway.metrics.sample import Sample
 from headway.metrics.statistics import mean_ratio, mean_time, quantile_time
 from headway.papers.deadline.logs import Log, labelled, prepared
 from headway.papers.kept import KeptRuns, Numbers
+from headway.plain import Notify
 from headway.schedule import Schedule
 from headway.simulate import simulate
 
@@ -45,7 +45,7 @@ class Run:
 class Runs:
     """The results so far; what is missing is simulated."""
 
-    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, say: Notify) -> None:
         self.kept, self.say = KeptRuns(folder, say), say
         self._plain: dict[tuple[str, ...], Schedule] = {}
 

@@ -18,6 +18,7 @@ from headway.metrics.files import BOUND, file_waits, improvements, stretches
 from headway.metrics.sample import Sample, file_load
 from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.locality.weeks import Group, Week
+from headway.plain import Notify
 from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.simulate import simulate
@@ -33,7 +34,7 @@ Wanted = tuple[Week, str, float]
 class Runs:
     """The results so far; what is missing is simulated."""
 
-    def __init__(self, folder: Path, say: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(self, folder: Path, say: Notify = lambda text: None) -> None:
         self.kept = KeptRuns(folder, say)
         self._plain: dict[str, Schedule] = {}
         self._locks: dict[str, threading.Lock] = {}

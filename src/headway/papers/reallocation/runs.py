@@ -10,6 +10,7 @@ from headway.campaign.identity import workload_digest
 from headway.metrics.reallocation import came, grid_tasks, impact
 from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
+from headway.plain import Notify
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.workload import Workload
@@ -42,7 +43,7 @@ class Setting:
 class Runs:
     """The results so far; what is missing is simulated."""
 
-    def __init__(self, folder: Path, traces: Mapping[str, str], say: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, traces: Mapping[str, str], say: Notify) -> None:
         self.kept, self.traces, self.say = KeptRuns(folder, say), traces, say
         self._jobs: dict[str, Workload] = {}
         self._digests: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from headway.papers.reallocation.scenarios import (
 )
 from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction, share_text
+from headway.plain import Notify
 from headway.platform import Platform
 from headway.simulate import simulate
 from headway.units import SECOND
@@ -77,7 +78,7 @@ def reproduce(asked: Request) -> Reproduction:
     return result
 
 
-def of_sites(traces: Mapping[str, str], say: Callable[[str], None]) -> dict[str, str]:
+def of_sites(traces: Mapping[str, str], say: Notify) -> dict[str, str]:
     """The logs of the paper's sites; others may be meant for other papers, and are named."""
     given = by_name(traces, ALIASES)
     for name in given:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from headway.metrics.urgent import urgent
 from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.log import Log
 from headway.papers.urgent.logs import WIDEST, with_urgent
+from headway.plain import Notify
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.units import DAY, SECOND
@@ -57,7 +57,7 @@ class Run:
 class Runs:
     """The results so far; what is missing is simulated."""
 
-    def __init__(self, folder: Path, say: Callable[[str], None], sizes: str = TABLE) -> None:
+    def __init__(self, folder: Path, say: Notify, sizes: str = TABLE) -> None:
         self.kept, self.say, self.sizes = KeptRuns(folder, say), say, sizes
 
     def get(self, log: Log, run: Run) -> Numbers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,12 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from headway.documents import digest_of
 from headway.errors import InputError
+from headway.plain import Progress
 from headway.writing import check_replaceable
 
 BLOCK = 1 << 16
 PATIENCE = 30
 """Seconds without a byte after which a connection counts as lost."""
-
-Progress = Callable[[int, int], None]
 
 
 def download(
