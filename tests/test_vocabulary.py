@@ -15,13 +15,13 @@ from commands import Headway
 from headway.cli import commands as commands  # registers every command
 from headway.cli.frame import app
 from headway.cli.sweep import with_unit
-from headway.cli.tables import UNITS, unit_text
-from headway.metrics.catalogue import unit_of
+from headway.metrics.catalogue import METRICS, unit_of, unit_text
 from headway.platform import Cluster, Platform
 from headway.workload.models import generate
 from instances import busy
 from surroundings import ROOT
 
+UNITS = {metric.name: metric.unit for metric in METRICS}
 GROUP: Any = typer.main.get_command(app)
 COMMANDS: dict[str, Any] = GROUP.commands
 

@@ -192,8 +192,7 @@ def with_unit(name: str, tau: float | None) -> str:
     >>> with_unit("mean_wait", 10), with_unit("mean_bsld", 60), with_unit("utilization", 10)
     ('mean_wait (s)', 'mean_bsld (tau 60 s)', 'utilization (ratio)')
     """
-    from headway.cli.tables import unit_text
-    from headway.metrics.catalogue import unit_of
+    from headway.metrics.catalogue import unit_of, unit_text
 
     if "bsld" in name and tau is not None:
         return f"{name} (tau {tau:g} s)"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from headway.cli.display import table_of
-from headway.metrics import METRICS
-from headway.metrics.catalogue import unit_of
+from headway.metrics.catalogue import says_something, unit_of, unit_text
 from headway.plain import counted, number_text
 from headway.workload.slurm.not_modelled import left_unmodelled
 
@@ -20,13 +19,6 @@ if TYPE_CHECKING:
     from headway.schedule import Schedule
     from headway.streams import Streamed
     from headway.workload import Ledger, Source
-
-UNITS = {metric.name: metric.unit for metric in METRICS}
-RATIO = "ratio"
-"""How a table calls the unit of what has none: a quotient of two times, or of two areas."""
-
-ALWAYS_SHOWN = ("jobs", "dropped", "killed")
-"""Counts that are shown even where they are 0; other zero counts and areas say nothing."""
 
 Number = int | float | None
 
@@ -75,19 +67,13 @@ def shown(summary: Mapping[str, Any]) -> dict[str, Number]:
     return {
         name: value
         for name, value in summary.items()
-        if (value is None or isinstance(value, int | float))
-        and (value or UNITS.get(name) not in ("jobs", "processor-seconds") or name in ALWAYS_SHOWN)
+        if (value is None or isinstance(value, int | float)) and says_something(name, value)
     }
 
 
 def number(value: Number) -> str:
     """A number for people: thousands apart, four significant digits behind small ones, - for none."""
     return number_text(value, "-")
-
-
-def unit_text(unit: str) -> str:
-    """A unit as tables print it."""
-    return RATIO if unit == "1" else unit
 
 
 def percent(change: float) -> str:

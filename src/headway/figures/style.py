@@ -93,10 +93,15 @@ def log_ticks(panel: Axes, values: Sequence[float], form: str = "{:g}") -> None:
     panel.minorticks_off()
 
 
+def colour_of(place: int) -> str:
+    """The colour of a curve or a run; with many they come again."""
+    return SERIES[place % len(SERIES)]
+
+
 def line(number: int) -> dict[str, Any]:
     """Colour and line style of the curve of that number."""
     return {
-        "color": SERIES[number % len(SERIES)],
+        "color": colour_of(number),
         "linestyle": DASHES[(number + number // len(SERIES)) % len(DASHES)],
     }
 

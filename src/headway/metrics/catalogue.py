@@ -145,6 +145,8 @@ STRETCH = Metric(
 """Only where the workload has input files: without any it is the slowdown."""
 
 BY_NAME = {metric.name: metric for metric in (*METRICS, STRETCH)}
+ALWAYS_SHOWN = ("jobs", "dropped", "killed")
+"""Counts that are shown even where they are 0."""
 
 # Units of the numbers that a policy or a kind of job adds to a summary, by name or by how the name ends.
 OWN = {
@@ -207,3 +209,14 @@ def unit_of(name: str) -> str:
     known = (unit for unit, names in OWN.items() if name in names)
     ending = (unit for unit, ends in ENDINGS.items() if name.endswith(ends))
     return next(known, "") or next(ending, "")
+
+
+def unit_text(unit: str) -> str:
+    """A unit as tables show it: "1" is a ratio, a quotient of two times or of two areas."""
+    return "ratio" if unit == "1" else unit
+
+
+def says_something(name: str, *values: object) -> bool:
+    """Whether a number of summaries is shown: a count or an area that is 0 in all of them says nothing."""
+    is_count = name in BY_NAME and BY_NAME[name].unit in ("jobs", "processor-seconds")
+    return any(values) or not is_count or name in ALWAYS_SHOWN

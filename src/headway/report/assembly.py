@@ -39,6 +39,12 @@ def section(
     return f'<section id="{name}"{kind}><h2>{escape(title)}</h2>{told}{content}</section>'
 
 
+def verdict_section(paragraphs: Sequence[str], care: str = "", more: str = "") -> str:
+    """What the runs tell, in paragraphs of HTML; ``care`` says how to take it."""
+    body = "".join(f"<p>{text}</p>" for text in paragraphs) + (f'<p class="care">{care}</p>' if care else "")
+    return f'<section id="verdict" class="verdict">{body}{more}</section>'
+
+
 def tabs(panels: Sequence[tuple[str, str, str]]) -> str:
     """Panels (name, title, content) of which one is shown at a time; on paper, one below the other."""
     buttons = "".join(

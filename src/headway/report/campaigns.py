@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from headway.campaign import Results
 from headway.campaign.intervals import MINIMUM
 from headway.errors import UsageError
-from headway.figures.style import SERIES
+from headway.figures.style import colour_of
 from headway.metrics.catalogue import BY_NAME
 from headway.plain import counted
-from headway.report.assembly import asset, page, section
+from headway.report.assembly import asset, page, section, verdict_section
 from headway.report.provenance import facts_table, record_details
 from headway.report.table import Cell, Column, table
 from headway.report.words import change, number, quantity, strong
@@ -53,7 +53,7 @@ def campaign_page(results: Results, command: str = "", title: str = "") -> str:
         "numeric": numeric,
         "units": {name: BY_NAME[name].unit for name in results.table.columns if name in BY_NAME},
         "groups": [
-            {"name": label, "colour": SERIES[place % len(SERIES)],
+            {"name": label, "colour": colour_of(place),
              "rows": [row for row, cell in enumerate(cells) if cell["label"] == label]}
             for place, label in enumerate(labels)
         ],
@@ -113,7 +113,7 @@ def _rows(results: Results, label: str) -> pl.DataFrame:
 
 def _verdict(results: Results, labels: Sequence[str], metrics: Sequence[str]) -> str:
     if not metrics or not labels:
-        return _verdict_section(["No cell was done; there is nothing to judge."])
+        return verdict_section(["No cell was done; there is nothing to judge."])
     metric = metrics[0]
     words, sign = metric.replace("_", " ").replace("bsld", "bounded slowdown"), BY_NAME[metric].better
     means = {label: _mean(_rows(results, label), metric) for label in labels}
@@ -125,12 +125,7 @@ def _verdict(results: Results, labels: Sequence[str], metrics: Sequence[str]) ->
         value = strong(quantity(known[best], BY_NAME[metric].unit))
         lines.append(f"{strong(best)} has the {end} {words} on average: {value}.")
     lines += [_sentence(label, words, line) for label, line in _judged(results, metric).items()]
-    return _verdict_section(lines, CARE)
-
-
-def _verdict_section(lines: Sequence[str], care: str = "") -> str:
-    body = "".join(f"<p>{line}</p>" for line in lines) + (f'<p class="care">{care}</p>' if care else "")
-    return f'<section id="verdict" class="verdict">{body}</section>'
+    return verdict_section(lines, CARE)
 
 
 def _judged(results: Results, metric: str) -> dict[str, dict[str, Any]]:

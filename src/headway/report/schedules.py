@@ -7,11 +7,11 @@ from html import escape
 from typing import Any
 
 from headway.figures.clock import unix_start
-from headway.figures.style import GREY, SERIES
+from headway.figures.style import GREY, colour_of
 from headway.metrics import Comparison, compare
-from headway.metrics.catalogue import BY_NAME
+from headway.metrics.catalogue import BY_NAME, says_something, unit_text
 from headway.plain import counted
-from headway.report.assembly import asset, page, section, tabs
+from headway.report.assembly import asset, page, section, tabs, verdict_section
 from headway.report.jobs import job_table, schedule_data
 from headway.report.provenance import facts_table, ledger_section, provenance_section
 from headway.report.table import Cell, Column, colour_dot, table
@@ -45,7 +45,7 @@ def schedules_page(
     place of the verdict, where whoever made the runs knows better what they tell.
     """
     comparison = compare(schedules, tau=tau, names=names)
-    colours = [SERIES[place % len(SERIES)] for place in range(len(schedules))]
+    colours = [colour_of(place) for place in range(len(schedules))]
     jobs = job_table(schedules)
     keys = ("size", "user", *divisions(schedules[0].workload))
     data = {
@@ -109,10 +109,7 @@ def _title(comparison: Comparison, title: str) -> str:
 
 def _verdict_section(comparison: Comparison) -> str:
     paragraphs, care = verdict(comparison)
-    body = "".join(f"<p>{text}</p>" for text in paragraphs)
-    body += f'<p class="care">{care}</p>' if care else ""
-    trouble = '<p class="trouble" id="trouble" hidden></p>'
-    return f'<section id="verdict" class="verdict">{body}{trouble}</section>'
+    return verdict_section(paragraphs, care, '<p class="trouble" id="trouble" hidden></p>')
 
 
 def _tiles(comparison: Comparison, colours: Sequence[str]) -> str:
@@ -149,15 +146,13 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
         ]
     ]
     for row in comparison.rows():
-        counted = row.metric in BY_NAME and row.unit in ("jobs", "processor-seconds")
-        if not any(row.values) and counted and row.metric not in BASIC:
-            continue  # a zero that says nothing
+        if not says_something(row.metric, *row.values):
+            continue
         cells = [
             Cell(number(value), value, _remark(row.unit, value, share), judged)
             for value, share, judged in zip(row.values, row.change, row.verdict, strict=True)
         ]
-        shown = "ratio" if row.unit == "1" else row.unit
-        lines.append([Cell(row.metric.replace("_", " ")), Cell(shown), *cells])
+        lines.append([Cell(row.metric.replace("_", " ")), Cell(unit_text(row.unit)), *cells])
     formulas = {
         row.metric.replace("_", " "): BY_NAME[row.metric].formula
         for row in comparison.rows()
@@ -172,10 +167,6 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
         table(columns, lines, whole=True) + f'<details class="screen">{note}</details>',
         long=True,
     )
-
-
-BASIC = ("jobs", "dropped", "killed")
-"""Counts that are shown even where they are 0."""
 
 
 def _remark(unit: str, value: Any, share: float | None) -> str:

@@ -9,11 +9,11 @@ from io import StringIO
 from typing import Any
 
 from headway.figures import distribution
-from headway.figures.style import SERIES
+from headway.figures.style import colour_of
 from headway.metrics import summarise
-from headway.metrics.catalogue import BY_NAME, unit_of
+from headway.metrics.catalogue import BY_NAME, unit_of, unit_text
 from headway.plain import counted
-from headway.report.assembly import page, section, tabs
+from headway.report.assembly import page, section, tabs, verdict_section
 from headway.report.provenance import facts_table, ledger_section
 from headway.report.table import Cell, Column, table
 from headway.report.verdict import log_name, of_one
@@ -34,8 +34,7 @@ def side_by_side_page(
     heading = title or " and ".join(names)
     parts = [
         f'<h1>{escape(heading)}</h1><p class="lead">Several logs, side by side</p>',
-        f'<section id="verdict" class="verdict">{_told(schedules, names, summaries)}'
-        f'<p class="care">{escape(CARE)}</p></section>',
+        verdict_section(_told(schedules, names, summaries), escape(CARE)),
         _metrics(schedules, names, summaries),
         section("distributions", "Distributions", ABOUT_CURVES, _curves(schedules, names, tau)),
         section("sizes", "By size", "", tabs(_sizes(names, summaries)), long=True),
@@ -50,17 +49,19 @@ def side_by_side_page(
     return page(heading, "\n".join(parts), links, {"kind": "side by side"})
 
 
-def _told(schedules: Sequence[Schedule], names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> str:
+def _told(
+    schedules: Sequence[Schedule], names: Sequence[str], summaries: Sequence[dict[str, Any]]
+) -> list[str]:
     paragraphs = []
     for schedule, name, summary in zip(schedules, names, summaries, strict=True):
         lead = f"{strong(name)} ({escape(log_name(schedule))}, {counted(schedule.capacity, 'processor')}): "
-        paragraphs.append(f"<p>{lead}{of_one(schedule, summary)[0]}</p>")
-    return "".join(paragraphs)
+        paragraphs.append(f"{lead}{of_one(schedule, summary)[0]}")
+    return paragraphs
 
 
 def _metrics(schedules: Sequence[Schedule], names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> str:
     columns = [Column("metric"), Column("unit")]
-    columns += [Column(name, number=True, colour=_colour(place)) for place, name in enumerate(names)]
+    columns += [Column(name, number=True, colour=colour_of(place)) for place, name in enumerate(names)]
     lines = [
         [Cell("log"), Cell(""), *(Cell(log_name(schedule)) for schedule in schedules)],
         [Cell("policy"), Cell(""), *(Cell(schedule.policy, wrap=True) for schedule in schedules)],
@@ -75,7 +76,7 @@ def _metrics(schedules: Sequence[Schedule], names: Sequence[str], summaries: Seq
                 Cell(number(value), value, f"({said})" if said else "")
                 for value, said in zip(values, words, strict=True)
             ]
-            lines.append([Cell(metric.replace("_", " ")), Cell("ratio" if unit == "1" else unit), *cells])
+            lines.append([Cell(metric.replace("_", " ")), Cell(unit_text(unit)), *cells])
     return section("metrics", "Metrics", "", table(columns, lines, whole=True), long=True)
 
 
@@ -122,7 +123,3 @@ def _provenance(schedules: Sequence[Schedule], names: Sequence[str], command: st
 
 def _renamed(part: str, name: str) -> str:
     return part.replace('id="ledger"', "", 1).replace("<h2>Ledger", f"<h2>Ledger of {escape(name)}", 1)
-
-
-def _colour(place: int) -> str:
-    return SERIES[place % len(SERIES)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.figures.style import BLACK, GREY, SERIES, WIDTH, house_style, line
+from headway.figures.style import BLACK, GREY, WIDTH, colour_of, house_style, line
 from headway.papers.locality.runs import PERCENT, Runs
 from headway.papers.locality.tables import REFERENCE, SCORE, SIZES, TEN, ratios, short
 from headway.papers.locality.weeks import Group
@@ -83,7 +83,7 @@ def _bars(
                     xerr=across if len(group.weeks) > 1 else None,
                     error_kw={"elinewidth": 0.7, "ecolor": BLACK},
                     label=group.title,
-                    color=SERIES[place % len(SERIES)],
+                    color=colour_of(place),
                 )
             panel.axvline(1, color=GREY, linewidth=0.8)
             panel.set_xlabel(label)
