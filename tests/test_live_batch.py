@@ -45,7 +45,7 @@ def test_many_at_once_are_as_one_by_one(policy: str) -> None:
     assert batch.acts() == plain.acts()
     assert [batch.planned(number) for number, _ in drawn] == [plain.planned(number) for number, _ in drawn]
     trial = Job(7 * SECOND, Shape(3, 1, 1))
-    assert batch.tried(99, trial) == plain.tried(99, trial)
+    assert batch.tried(trial) == plain.tried(trial)
 
 
 def test_what_is_over_is_forgotten() -> None:
@@ -68,7 +68,7 @@ def test_what_is_over_is_forgotten() -> None:
     assert {batch.phase(number) for number in running} == {"running"}
     begun = max(start for start, _ in running.values())
     assert batch.following == min(start for start, _ in running.values()) + 5 * SECOND
-    assert batch.tried(9999, Job(SECOND, Shape(8, 1, 1))) == begun + 6 * SECOND
+    assert batch.tried(Job(SECOND, Shape(8, 1, 1))) == begun + 6 * SECOND
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_a_job_leaves_and_what_is_foreseen_happens(policy: str, files: Path) -> 
     assert batch.cancel(2) and not batch.cancel(0)
     batch.close()
     assert batch.planned(3) == (10 * SECOND, 11 * SECOND)
-    assert batch.tried(9, Job(SECOND, Shape(8, 1, 1))) == 12 * SECOND
+    assert batch.tried(Job(SECOND, Shape(8, 1, 1))) == 12 * SECOND
     batch.acts()
     batch.end(0, 7 * SECOND)
     batch.close()

@@ -130,10 +130,10 @@ def test_waiting_jobs_start_when_nodes_are_free_and_by_priority(rules: Rules) ->
     assert 600 <= after(first[0]) <= 660 and after(first[1]) - after(first[0]) == 1200
     assert after(first[1]) <= after(second[0]) <= after(first[1]) + 60
     # Behind both, if it is submitted now; a short one is backfilled, where there is room for it.
-    assert after(plan.tried(-1, task(8, 1))) >= after(second[1])
+    assert after(plan.tried(task(8, 1))) >= after(second[1])
     plan = planned(rules, line(1, "RUNNING", 6, "11:00"), line(2, "PENDING", 8, "5:00"))
-    assert after(plan.tried(-1, task(2, 5))) <= 5 * MINUTE + 60
-    assert after(plan.tried(-1, task(2, 15))) >= 10 * MINUTE + 15 * MINUTE
+    assert after(plan.tried(task(2, 5))) <= 5 * MINUTE + 60
+    assert after(plan.tried(task(2, 15))) >= 10 * MINUTE + 15 * MINUTE
 
 
 def test_a_wait_of_weeks_and_a_queue_of_thousands_are_foreseen(rules: Rules) -> None:
@@ -148,11 +148,11 @@ def test_a_wait_of_weeks_and_a_queue_of_thousands_are_foreseen(rules: Rules) -> 
 
 def test_what_a_partition_does_not_allow_is_not_run(rules: Rules) -> None:
     plan = planned(rules, partition="short")
-    assert after(plan.tried(-1, task(4, 10))) <= 10 * MINUTE + 60
-    assert plan.tried(-1, task(6, 5)) == NEVER  # on one node of four CPUs
-    assert plan.tried(-1, task(1, 30)) == NEVER  # longer than MaxTime
-    assert plan.tried(-1, task(9, 5)) == NEVER
-    assert after(planned(rules).tried(-1, task(6, 30))) <= 30 * MINUTE + 60  # in main, on two nodes
+    assert after(plan.tried(task(4, 10))) <= 10 * MINUTE + 60
+    assert plan.tried(task(6, 5)) == NEVER  # on one node of four CPUs
+    assert plan.tried(task(1, 30)) == NEVER  # longer than MaxTime
+    assert plan.tried(task(9, 5)) == NEVER
+    assert after(planned(rules).tried(task(6, 30))) <= 30 * MINUTE + 60  # in main, on two nodes
 
 
 def test_the_site_is_asked_once_and_what_is_odd_is_told(rules: Rules, tmp_path: Path) -> None:

@@ -86,9 +86,9 @@ def test_a_live_cluster_is_foreseen_with_who_runs_where() -> None:
     start, submitted = now - 10 * SECOND, now - 20 * SECOND
     runs = SlurmJob("1", "running", 4, start, None, 60 * MINUTE, 0, submitted, "main", "ada", "a", "n3")
     plan = RulesPlan(parse_spec(UNDISTURBED), short(), [runs], [], now)
-    completion = plan.tried(1, Job(10 * MINUTE, Shape(16, 1, 1)))
+    completion = plan.tried(Job(10 * MINUTE, Shape(16, 1, 1)))
     assert 69 * MINUTE <= completion - now <= 72 * MINUTE
-    assert plan.tried(1, Job(10 * MINUTE, Shape(12, 1, 1))) - now <= 12 * MINUTE  # the other nodes
+    assert plan.tried(Job(10 * MINUTE, Shape(12, 1, 1))) - now <= 12 * MINUTE  # the other nodes
 
 
 def test_a_queue_that_is_watched_has_its_partitions_and_nodes() -> None:

@@ -190,7 +190,7 @@ class Grid:
     @property
     def watchful(self) -> bool:
         """Whether there are events, and the agent has tasks that may wait."""
-        return self.period > 0 and self.agent.looks_after > 0
+        return self.period > 0 and bool(self.agent.memory.counts[memory.Count.TASKS] > 0)
 
     def welcome(self, job: int) -> None:
         """A local job goes to its cluster, any other to the agent."""

@@ -6,9 +6,7 @@ import numpy as np
 
 from headway.explain.place import Case, Rows
 from headway.explain.words import at, count_jobs, duration, jobs, processors
-from headway.schedule.codes import ENDED, STATES, WHY
-
-STOPPED = tuple(ENDED.index(name) for name in ("redirected", "suspended"))
+from headway.schedule.codes import ENDED, STATES, TO_REDIRECTION, WHY
 
 
 def redirected(case: Case) -> list[str]:
@@ -17,7 +15,7 @@ def redirected(case: Case) -> list[str]:
         return []
     said = []
     for place, piece in enumerate(case.own[:-1]):
-        if case.pieces.ended[piece] in STOPPED:
+        if case.pieces.ended[piece] in TO_REDIRECTION:
             following = [p for p in case.own[place + 1 :] if case.pieces.state[p] == STATES.index("running")]
             said += [_why(case, int(piece)), _gained(case, int(piece)), _lost(case, int(piece), following[0])]
     return said
@@ -39,7 +37,7 @@ def newcomers(case: Case, piece: int) -> Rows:
     """Jobs that surely counted against a run when it was stopped: they waited, or passed others to start."""
     schedule, params = case.schedule, case.spec.params
     begin, stop = int(case.pieces.start[piece]), int(case.pieces.end[piece])
-    stops = case.pieces.end[np.isin(case.pieces.ended, STOPPED) & case.nearby()]
+    stops = case.pieces.end[np.isin(case.pieces.ended, TO_REDIRECTION) & case.nearby()]
     before = stops[stops < stop]
     since = int(before.max()) if len(before) else -1
     came = (schedule.submit >= begin) & (schedule.submit > since) & (schedule.submit <= stop)

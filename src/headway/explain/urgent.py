@@ -6,10 +6,9 @@ import numpy as np
 
 from headway.explain.place import Case
 from headway.explain.words import at, count_jobs, duration, jobs, processors
-from headway.schedule.codes import ENDED, STATES, WHY
+from headway.schedule.codes import ENDED, FOR_URGENT, STATES, WHY
 from headway.schedule.processor_sets import numbers
 
-STOPPED = tuple(ENDED.index(name) for name in ("suspended", "preempted"))
 RUNNING, SUSPENDED = STATES.index("running"), STATES.index("suspended")
 SWAPS = (STATES.index("swap_out"), STATES.index("swap_in"))
 
@@ -139,7 +138,7 @@ def _victims(case: Case) -> str:
     """The jobs that were stopped for it: those that lost processors to it when they stopped."""
     pieces, row = case.pieces, case.row
     began = int(case.schedule.start[row])
-    stops = np.flatnonzero(np.isin(pieces.ended, STOPPED) & (pieces.end <= began) & case.nearby())
+    stops = np.flatnonzero(np.isin(pieces.ended, FOR_URGENT) & (pieces.end <= began) & case.nearby())
     sets = pieces.processors
     own = sets[int(case.own[0])] if sets is not None else ""
     if sets is not None and own:

@@ -9,7 +9,7 @@ from headway.explain.words import at, count_jobs, duration, jobs, processors
 from headway.schedule.codes import WHY
 
 MANY = 4
-"""Ends told one by one; more are summed up."""
+"""Ends of jobs, and outages, told one by one; more are summed up."""
 
 
 def at_submission(case: Case) -> list[str]:
@@ -194,10 +194,6 @@ def reason(case: Case) -> list[str]:
         if len(waits):
             still = f" {count_jobs(len(waits))} submitted before it still waited: {jobs(case.ids(waits))}."
     return [f"It started {at(begun, case)} because {text}.{freed}{still}"]
-
-
-MANY = 4
-"""Outages told one by one; more are summed up."""
 
 
 def met(case: Case) -> list[str]:

@@ -34,6 +34,8 @@ from headway.policies.spec import Spec, make_spec
 from headway.units import NEVER
 
 START, RESUME, SUSPEND, STOP, KILL = "start", "resume", "suspend", "stop", "kill"
+ONLY_TRIED = -1
+"""The number of a job that is tried and not submitted."""
 FORGET_AFTER = 512
 """Columns of the tables from which on jobs that are over are taken out, if they are at least half of them."""
 
@@ -313,25 +315,21 @@ class Batch:
     def _present(self) -> int:
         return self.engine.now if self.engine.is_open else max(self.seen_at, self.engine.now)
 
-    def tried(self, number: int, job: Job) -> int:
+    def tried(self, job: Job) -> int:
         """When a job that is not here would be completed if it were submitted now; NEVER: not at all."""
         engine, now = self.engine, self._present()
         if (plan := self._estimator()) is not None:
-            return plan.tried(number, job)
+            return plan.tried(job)
         engine.settle()
-        known = engine.live.get(number)
-        engine.know(number, job)
+        engine.know(ONLY_TRIED, job)
         try:
             self.trial.renew(now)
-            column = self.trial.begin(now, number, job.shape)
+            column = self.trial.begin(now, ONLY_TRIED, job.shape)
             if self._reserves and self.trial.state is not None:
                 return self._reserved(self.trial.state, column)[1]
             return self.trial.completion(column)
         finally:
-            if known is None:
-                engine.forget(number)
-            else:
-                engine.know(number, known)
+            engine.forget(ONLY_TRIED)
 
     def planned(self, number: int) -> tuple[int, int]:
         """(start, completion) of a job that waits or runs, if nothing else comes; NEVER if it is not run."""
@@ -365,7 +363,7 @@ class Batch:
             batch.submit(number, Job(10, Shape(half, 1, 1), urgent=number == 3, memory_kb=1))
             batch.close()
         batch.planned(2)
-        batch.tried(9, Job(10, Shape(1, 1, 1), memory_kb=1))
+        batch.tried(Job(10, Shape(1, 1, 1), memory_kb=1))
         batch.open(5)
         batch.cancel(2)
         batch.close()

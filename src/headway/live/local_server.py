@@ -26,8 +26,6 @@ from headway.units import NEVER, SECOND
 
 PATIENCE = 2 * SECOND
 """A held job whose turn has come keeps its processors so long; then it stands at the end of the queue."""
-TRIAL = -1
-"""The number of a job that is only tried."""
 LATE = SECOND // 20
 """Who is later than this sets the clock back (µs)."""
 OLDEST = 0.5
@@ -341,7 +339,7 @@ class LocalServer(ClusterServer):
         return Job(task.walltime, self.shapes.shape(task, procs), None, deadline, task.urgent, memory)
 
     def _tuned(self, task: Task) -> tuple[int, int]:
-        return self.shapes.tuned(task, lambda procs: self.batch.tried(TRIAL, self._job(task, procs)))
+        return self.shapes.tuned(task, lambda procs: self.batch.tried(self._job(task, procs)))
 
     def _catch_up(self) -> None:
         self._look()

@@ -18,8 +18,6 @@ from headway.live.wire import Refused
 from headway.plain import counted
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 
-TRIAL = -1
-
 
 @dataclass
 class Simulated:
@@ -100,7 +98,7 @@ class SimulatedServer(ClusterServer):
         return Job(task.walltime, self.shapes.shape(task, procs), runtime, deadline, task.urgent, memory)
 
     def _tuned(self, task: Task) -> tuple[int, int]:
-        return self.shapes.tuned(task, lambda procs: self.batch.tried(TRIAL, self._job(task, procs)))
+        return self.shapes.tuned(task, lambda procs: self.batch.tried(self._job(task, procs)))
 
     def estimate(self, name: str, task: dict[str, Any]) -> dict[str, Any]:
         job = self.jobs.get(name)

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from headway.metrics import ratios
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import largest_ratio, largest_time, mean_ratio, mean_time, seconds
-from headway.schedule import ENDED
-
-STOPPED = tuple(ENDED.index(name) for name in ("suspended", "preempted"))
+from headway.schedule.codes import FOR_URGENT
 
 
 def urgent(sample: Sample) -> dict[str, Any]:
@@ -49,7 +47,7 @@ def stopped_rows(sample: Sample) -> NDArray[np.bool_]:
     stopped = np.zeros(len(sample.schedule), np.bool_)
     pieces = sample.schedule.pieces
     if pieces is not None:
-        stopped[pieces.job[np.isin(pieces.ended, STOPPED)]] = True
+        stopped[pieces.job[np.isin(pieces.ended, FOR_URGENT)]] = True
     return np.asarray(sample.column(stopped), np.bool_)
 
 

@@ -25,3 +25,6 @@ HOLDING = ("running", "loading", "swap_out", "swap_in")
 
 ENDED = ("done", "walltime", "redirected", "preempted", "suspended", "resumed", "failed")
 """How a piece came to its end."""
+TO_REDIRECTION = ENDED.index("redirected"), ENDED.index("suspended")
+FOR_URGENT = ENDED.index("suspended"), ENDED.index("preempted")
+"""Codes of pieces that ended because their job was redirected, and because it made room for an urgent one."""

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, of_jobs, together
 from headway.plain import counted
-from headway.schedule import ENDED, Pieces
+from headway.schedule import Pieces
+from headway.schedule.codes import TO_REDIRECTION
 from headway.schedule.places import Places
 from headway.units import seconds_text
 
 Column = NDArray[np.int64]
-STOPPED = tuple(ENDED.index(name) for name in ("redirected", "suspended"))
 
 
 def check(record: Record) -> Finding | None:
@@ -34,7 +34,7 @@ def check(record: Record) -> Finding | None:
         return together(_uninvited(record, places, nobody), _times(record, nobody))
     if pieces.group is None:
         return None
-    stops = np.flatnonzero(np.isin(pieces.ended, STOPPED))
+    stops = np.flatnonzero(np.isin(pieces.ended, TO_REDIRECTION))
     stops = stops[np.argsort(pieces.end[stops], kind="stable")]
     return together(
         _unfit(record, places, pieces, stops),

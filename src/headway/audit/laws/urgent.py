@@ -14,12 +14,12 @@ from headway.audit.laws import nobody_urgent, request
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, Law, fault, found, of_jobs, together
 from headway.policies.spec import Spec
-from headway.schedule import ENDED, STATES, Pieces
+from headway.schedule import STATES, Pieces
+from headway.schedule.codes import FOR_URGENT
 from headway.units import seconds_text
 
 PROMPT = "urgent prompt"
 Column = NDArray[np.int64]
-STOPPED = tuple(ENDED.index(name) for name in ("suspended", "preempted"))
 SWAP_OUT, SUSPENDED = STATES.index("swap_out"), STATES.index("suspended")
 
 
@@ -31,7 +31,7 @@ def check_untouched(record: Record) -> Finding | None:
     if pieces is None:
         return Finding()
     other = pieces.state != STATES.index("running")
-    touched = record.urgent[pieces.job] & (np.isin(pieces.ended, STOPPED) | other)
+    touched = record.urgent[pieces.job] & (np.isin(pieces.ended, FOR_URGENT) | other)
 
     def describe(piece: int) -> Fault:
         job, t = record.job[pieces.job[piece]], pieces.end[piece]

@@ -87,7 +87,7 @@ class Rules:
     def warm(self) -> None:
         """Compile what is needed before anybody waits for it, if Slurm answers."""
         try:
-            self.plan([], [], LEAD, "").tried(0, Job(MINUTE, Shape(1, 1, 1)))
+            self.plan([], [], LEAD, "").tried(Job(MINUTE, Shape(1, 1, 1)))
         except (NoAnswer, Refused):
             return
 
@@ -120,7 +120,7 @@ class RulesPlan:
         start, limit = int(self._starts[number]), self.waiting[number - len(self.running)].limit
         return (start, start + limit) if start < NEVER else (NEVER, NEVER)
 
-    def tried(self, number: int, job: Job) -> int:
+    def tried(self, job: Job) -> int:
         """When a job would be completed that were submitted now, behind all who wait; NEVER: not at all."""
         if job.shape.procs > self.site.cpus:
             return NEVER

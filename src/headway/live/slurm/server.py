@@ -32,7 +32,6 @@ FRESH = 0.3
 """Seconds for which a look at the queue is used again."""
 OVERRUN = 2 * MINUTE
 """A job may outlive its limit by so much before it counts as dead: Slurm looks every 30 s, then waits."""
-TRIAL = -1
 
 
 class SlurmServer(ClusterServer):
@@ -120,7 +119,7 @@ class SlurmServer(ClusterServer):
         plan = self.plan()
 
         def completion(procs: int) -> int:
-            return plan.tried(TRIAL, Job(self.minutes(task, procs) * MINUTE, Shape(procs, 1, 1)))
+            return plan.tried(Job(self.minutes(task, procs) * MINUTE, Shape(procs, 1, 1)))
 
         return self.shapes.tuned(task, completion)
 

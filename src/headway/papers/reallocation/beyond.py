@@ -17,6 +17,7 @@ from headway.papers.kept import Numbers
 from headway.papers.reallocation.runs import COUPLES, REFERENCE, Runs
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
 from headway.platform import Cluster, Platform
+from headway.policies.grid.description import HEURISTICS
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.workload import Workload
@@ -39,7 +40,6 @@ THRESHOLDS = (60, 300, 900, 3600)
 TRANSFERS = (0, 60, 600, 1800, 3600)
 MARGINS = (1.0, 1.2, 2.0)
 RESERVED = (0.0, 0.25, 0.5)
-HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
 SHOWN = ("MCT-reg", "MCT-can")
 
 

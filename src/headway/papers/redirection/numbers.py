@@ -8,13 +8,12 @@ import numpy as np
 
 from headway.metrics.redirected import redirected
 from headway.metrics.sample import Sample
-from headway.schedule import ENDED, Schedule
+from headway.schedule import Schedule
+from headway.schedule.codes import TO_REDIRECTION
 from headway.units import SECOND
 
 TAU = 60
 """Seconds, the paper's bound of the bounded slowdown."""
-
-STOPPED = tuple(ENDED.index(name) for name in ("redirected", "suspended"))
 
 
 def numbers(sample: Sample) -> dict[str, Any]:
@@ -35,7 +34,7 @@ def queued_again(schedule: Schedule) -> np.ndarray[Any, np.dtype[np.int64]]:
     pieces = schedule.pieces
     if pieces is None:
         return np.zeros(0, np.int64)
-    stops = np.flatnonzero(np.isin(pieces.ended, STOPPED))
+    stops = np.flatnonzero(np.isin(pieces.ended, TO_REDIRECTION))
     last_start = np.full(len(schedule), np.iinfo(np.int64).min)
     running = pieces.state == 0
     np.maximum.at(last_start, pieces.job[running], pieces.start[running])

@@ -118,11 +118,6 @@ class Agent:
         """What it knows of its tasks, in the tables of :mod:`headway.policies.grid.notes`."""
         return self._notes
 
-    @property
-    def looks_after(self) -> int:
-        """How many tasks it has that are not known to have started."""
-        return int(self._notes.counts[Count.TASKS])
-
     def arrive(self, task: Any) -> int | None:
         """Submit a new task where it is completed first; the server's number, or None if none can run it."""
         self._make_room()
