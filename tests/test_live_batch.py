@@ -124,7 +124,7 @@ def test_what_is_over_leaves_the_tables_of_a_busy_cluster(
             both("phase", each)
             both("promise", each)
             both("planned", each)
-        both("tried", 999, Job(draw.randrange(1, 40) * SECOND, Shape(2, 1, 1)))
+        both("tried", Job(draw.randrange(1, 40) * SECOND, Shape(2, 1, 1)))
         assert forgetful.following == plain.following
     assert dropped > 3 and len(forgetful.engine.of_column) < len(plain.engine.of_column) / 2
     both("look", 10**6 * SECOND)

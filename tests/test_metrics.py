@@ -18,9 +18,9 @@ from headway import Schedule
 from headway.errors import PolicyError, UsageError
 from headway.metrics import METRICS, busy_processors, compare, queue_length, summarise
 from headway.metrics.catalogue import BY_NAME, STRETCH
-from headway.metrics.classes import size_class
 from headway.metrics.statistics import BLOCK, exact_sum, mean_time, quantile, total
 from headway.platform import Cluster, NodeGroup, Platform
+from headway.workload.divisions import size_class
 from small_schedules import Job, fcfs_starts, preempted, schedule
 
 # Three jobs on 4 processors:

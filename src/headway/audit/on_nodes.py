@@ -114,10 +114,6 @@ def _numbers(log: Workload, name: str, rows: Column) -> Column | None:
 def _names(log: Workload, name: str, rows: Column) -> list[str]:
     """A column's values as the log calls them."""
     column = column_of(log, name)
-    codes, labels = log.get(column), log.labels.get(column)
-    if codes is None:
+    if column not in log:
         return [""] * len(rows)
-    values = codes[rows].tolist()
-    if labels is None:
-        return [str(code) if code >= 0 else "" for code in values]
-    return [labels[code] if code >= 0 else "" for code in values]
+    return [log.name_of(column, code, "") for code in log.columns[column][rows].tolist()]

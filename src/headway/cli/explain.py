@@ -71,11 +71,8 @@ def longest_wait(schedule: Result, user: str | None = None) -> int:
 
     rows = np.arange(len(schedule))
     if user is not None:
-        codes, names = schedule.workload.columns["user"], schedule.workload.labels.get("user")
-        known = {
-            str(code) if names is None else names[code]: code
-            for code in np.unique(codes[codes >= 0]).tolist()
-        }
+        workload, codes = schedule.workload, schedule.workload.columns["user"]
+        known = {workload.name_of("user", code): code for code in np.unique(codes[codes >= 0]).tolist()}
         if user not in known:
             some = ", ".join(sorted(known)[:5]) + (", ..." if len(known) > 5 else "")
             raise UsageError(f"the schedule has no user {user!r}; its users are {some or 'not named'}")

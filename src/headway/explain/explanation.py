@@ -88,9 +88,8 @@ def _facts(case: Case) -> list[str]:
     schedule, row = case.schedule, case.row
     start, end = int(schedule.start[row]), int(schedule.end[row])
     asked = f"{processors(case.procs)} for at most {duration(int(schedule.walltime[row]))}"
-    user = schedule.workload.columns["user"][row]
-    names = schedule.workload.labels.get("user")
-    whose = f" by user {names[user] if names else user}" if user >= 0 else ""
+    user = int(schedule.workload.columns["user"][row])
+    whose = f" by user {schedule.workload.name_of('user', user)}" if user >= 0 else ""
     wait = "started at once" if start == case.submit else f"waited {duration(start - case.submit)}"
     return [
         f"Submitted {at(case.submit, case)}{whose}, it asked for {asked}.",

@@ -22,11 +22,10 @@ from headway.figures.style import (
     YELLOW,
     literal,
 )
-from headway.metrics.classes import size_class, size_classes
 from headway.plain import counted
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
-from headway.workload.divisions import column_of, divisions
+from headway.workload.divisions import column_of, divisions, size_class, size_classes
 
 Ints = NDArray[np.int64]
 
@@ -119,11 +118,8 @@ def _by_owner(
     ranked = np.argsort(-area, kind="stable")
     code = np.full(len(owners), NAMED, np.int64)
     code[ranked[:NAMED]] = np.arange(len(ranked[:NAMED]))
-    labels = schedule.workload.labels.get(column)
-    names = [
-        str(owners[owner]) if labels is None or owners[owner] < 0 else literal(labels[owners[owner]])
-        for owner in ranked[:NAMED].tolist()
-    ]
+    named = owners[ranked[:NAMED]].tolist()
+    names = [literal(schedule.workload.name_of(column, owner, str(owner))) for owner in named]
     others = len(owners) - len(names)
     colours = [SKY, ORANGE, GREEN, BLUE, VERMILLION, PURPLE][: len(names)]
     if others:

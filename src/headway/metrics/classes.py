@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from headway.metrics.areas import areas, utilization
 from headway.metrics.sample import Sample
 from headway.units import SECOND
-from headway.workload.divisions import divisions
+from headway.workload.divisions import divisions, size_class, size_classes
 
 Row = dict[str, Any]
 
@@ -18,19 +18,6 @@ Row = dict[str, Any]
 def by_size(sample: Sample) -> list[Row]:
     """Classes of requested sizes up to powers of two: 1, 2, 3-4, 5-8, 9-16, ..."""
     return _table(sample, "size", size_classes(sample.procs), size_class)
-
-
-def size_classes(procs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The class of each size, as `size_class` names it."""
-    sizes = np.maximum(procs, 1)
-    # frexp is exact: the exponent of q - 1 is the number of its binary digits.
-    return np.where(sizes == 1, 0, np.frexp((sizes - 1).astype(np.float64))[1])
-
-
-def size_class(power: int) -> str:
-    """The name of the class of sizes above 2^(power-1) and up to 2^power."""
-    low, high = 2 ** (power - 1) + 1 if power else 1, 2**power
-    return str(high) if low >= high else f"{low}-{high}"
 
 
 def by_user(sample: Sample) -> list[Row]:

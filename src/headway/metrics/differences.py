@@ -5,18 +5,16 @@ Everything is measured by the wait (and its mean), on the jobs that both schedul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.metrics.classes import size_class, size_classes
 from headway.metrics.files import improvements
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
-from headway.workload.divisions import column_of, divisions
+from headway.workload.divisions import column_of, divisions, size_class, size_classes
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ def _job(before: Schedule, after: Schedule, old: int, new: int) -> JobChange:
     workload = before.workload
     return JobChange(
         job=int(workload.columns["job"][old]),
-        user=_name(workload.labels.get("user"), int(workload.columns["user"][old])),
+        user=workload.name_of("user", int(workload.columns["user"][old])),
         procs=int(before.procs[old]),
         walltime=float(before.walltime[old]) / SECOND,
         before=float(before.wait[old]) / SECOND,
@@ -164,10 +162,9 @@ def _classes(
     found, place = np.unique(codes[rows], return_inverse=True)
     jobs = np.bincount(place, minlength=len(found))
     totals = [np.bincount(place, weights=wait / SECOND, minlength=len(found)) for wait in (before, after)]
-    labels = None if key == "size" else workload.labels.get(column)
     return [
         ClassChange(
-            name=size_class(code) if key == "size" else _name(labels, code),
+            name=size_class(code) if key == "size" else workload.name_of(column, code),
             jobs=int(jobs[row]),
             before=float(totals[0][row] / jobs[row]),
             after=float(totals[1][row] / jobs[row]),
@@ -175,10 +172,3 @@ def _classes(
         )
         for row, code in enumerate(found.tolist())
     ]
-
-
-def _name(labels: Sequence[str] | None, code: int) -> str:
-    """As the log calls it; - where it does not say."""
-    if code < 0:
-        return "-"
-    return str(code) if labels is None else labels[code]

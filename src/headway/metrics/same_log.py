@@ -53,6 +53,5 @@ def log_file(schedule: Schedule) -> str:
 
 
 def _users(schedule: Schedule, rows: NDArray[np.signedinteger[Any]]) -> list[str]:
-    labels = schedule.workload.labels.get("user")
-    codes = schedule.workload.columns["user"][rows].tolist()
-    return [labels[code] if labels is not None and code >= 0 else str(code) for code in codes]
+    workload = schedule.workload
+    return [workload.name_of("user", code, str(code)) for code in workload.columns["user"][rows].tolist()]

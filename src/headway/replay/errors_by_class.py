@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.metrics.classes import size_class, size_classes
 from headway.metrics.statistics import mean_time, quantile_time
 from headway.schedule import Schedule
 from headway.units import SECOND, WEEK
+from headway.workload.divisions import size_class, size_classes
 
 Times = NDArray[np.int64]
 Row = dict[str, Any]

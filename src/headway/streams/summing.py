@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from headway.metrics import METRICS, ratios
 from headway.metrics.areas import utilization
-from headway.metrics.classes import size_class, size_classes
 from headway.metrics.fairness import fairness
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import seconds, total
@@ -22,6 +21,7 @@ from headway.schedule import Schedule
 from headway.schedule.files import plain
 from headway.streams.sums import RELATIVE_ERROR, SKETCH, ExactSum, Histogram
 from headway.units import SECOND
+from headway.workload.divisions import size_class, size_classes
 
 Table = npt.NDArray[np.int64]
 Row = dict[str, Any]

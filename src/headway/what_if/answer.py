@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.campaign.intervals import Paired, paired
-from headway.metrics.classes import size_class, size_classes
 from headway.replay import Fidelity, fidelity
 from headway.schedule import Schedule
 from headway.units import SECOND, WEEK
-from headway.workload.divisions import divisions
+from headway.workload.divisions import divisions, size_class, size_classes
 
 Rows = npt.NDArray[np.int64]
 Waits = npt.NDArray[np.float64]
@@ -158,11 +158,7 @@ def _classes(base: Schedule, rows: Rows, before: Waits, after: Waits, week: Rows
         "size": (size_classes(workload.procs[rows]).astype(np.int64), size_class)
     }
     for kind, column in {**divisions(workload), "user": "user"}.items():
-        labels = workload.labels.get(column)
-
-        def label(code: int, labels: list[str] | None = labels) -> str:
-            return "not given" if code < 0 else str(code) if labels is None else labels[code]
-
+        label = partial(workload.name_of, column, unknown="not given")
         kinds[kind] = (workload.columns[column][rows], label)
     for kind, (codes, name) in kinds.items():
         order = np.argsort(codes, kind="stable")

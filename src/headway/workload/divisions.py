@@ -1,8 +1,9 @@
-"""How a log divides its jobs besides by user: by queue, or by partition, account and QOS."""
+"""How a log divides its jobs besides by user: by queue, or by partition, account and QOS; and by size."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.workload.table import Workload
 
@@ -34,3 +35,16 @@ def is_slurms(workload: Workload) -> bool:
 def column_of(workload: Workload, name: str) -> str:
     """The column of a division, or of a user; a name that is no division is a column itself."""
     return divisions(workload).get(name, name)
+
+
+def size_classes(procs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The class of each size, as `size_class` names it."""
+    sizes = np.maximum(procs, 1)
+    # frexp is exact: the exponent of q - 1 is the number of its binary digits.
+    return np.where(sizes == 1, 0, np.frexp((sizes - 1).astype(np.float64))[1])
+
+
+def size_class(power: int) -> str:
+    """The name of the class of sizes above 2^(power-1) and up to 2^power."""
+    low, high = 2 ** (power - 1) + 1 if power else 1, 2**power
+    return str(high) if low >= high else f"{low}-{high}"

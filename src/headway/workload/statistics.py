@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.units import SECOND
-from headway.workload.divisions import divisions, is_slurms
+from headway.workload.divisions import divisions, is_slurms, size_class, size_classes
 from headway.workload.table import Workload
 
 COLUMNS = 72
@@ -122,13 +122,8 @@ class _Classes:
 
 def _size_classes(procs: Ints) -> _Classes:
     """Classes of processors up to each power of two."""
-    # 1, 2, 3-4, 5-8, ...: the class of q is the exponent of the power of two at or above it.
-    exponent = np.ceil(np.log2(np.maximum(procs, 1))).astype(np.int64)
-    names = []
-    for power in range(int(exponent.max()) + 1 if len(exponent) else 0):
-        low, high = (1 << (power - 1)) + 1 if power else 1, 1 << power
-        names.append(str(high) if low >= high else f"{low}-{high}")
-    return _Classes(exponent, names)
+    powers = size_classes(procs)
+    return _Classes(powers, [size_class(power) for power in range(powers.max(initial=-1) + 1)])
 
 
 def _length_classes(runtime: Ints) -> _Classes:
@@ -151,9 +146,8 @@ def _busiest(workload: Workload, column: str, work: npt.NDArray[np.float64]) -> 
     codes, place = np.unique(workload.columns[column][known], return_inverse=True)
     jobs = np.bincount(place, minlength=len(codes))
     shares = np.bincount(place, weights=work[known], minlength=len(codes)) / (float(work.sum()) or 1.0)
-    labels = workload.labels.get(column)
     return [
-        (str(codes[row]) if labels is None else labels[codes[row]], int(jobs[row]), float(shares[row]))
+        (workload.name_of(column, int(codes[row])), int(jobs[row]), float(shares[row]))
         for row in np.argsort(-shares, kind="stable")[:MOST].tolist()
     ]
 

@@ -181,6 +181,11 @@ class Workload:
         """A column, or None where the workload has no such column."""
         return self._columns.get(name)
 
+    def name_of(self, column: str, code: int, unknown: str = "-") -> str:
+        """What the log calls a code of a column: its label where there are names, else the number itself."""
+        labels = self.labels.get(column)
+        return unknown if code < 0 else str(code) if labels is None else labels[code]
+
     def __getattr__(self, name: str) -> Column:
         # Reached only for names that are not attributes. Dunder and private names are never columns:
         # copy and pickle ask for them before the object is filled.
