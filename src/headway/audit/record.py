@@ -313,15 +313,9 @@ def select_pieces(pieces: Pieces, back: Column) -> Pieces:
     """The pieces of jobs that are in the record, with `job` as the record counts."""
     kept = (pieces.job >= 0) & (pieces.job < len(back))
     kept[kept] = back[pieces.job[kept]] >= 0
-    columns: dict[str, Any] = {
-        name: None if getattr(pieces, name) is None else getattr(pieces, name)[kept]
-        for name in ("run", "state", "start", "end", "procs", "ended", "cluster", "group", "node")
-    }
-    sets = pieces.processors
-    if sets is not None:
-        sets = [sets[row] for row in np.flatnonzero(kept).tolist()]
-    shares = None if pieces.shares is None else pieces.shares.select(kept)
-    return Pieces(job=back[pieces.job[kept]], processors=sets, shares=shares, **columns)
+    found = pieces.select(kept)
+    found.job = back[found.job]
+    return found
 
 
 ENDS_A_RUN = tuple(ENDED.index(name) for name in ("done", "walltime"))

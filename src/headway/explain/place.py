@@ -138,7 +138,7 @@ def case_of(schedule: Schedule, job: int) -> Case:
     holding = inside & pieces.holding
     of_pool = np.zeros(len(schedule), np.bool_)
     of_pool[pieces.job[inside]] = True
-    return Case(schedule, row, pieces, own, pool, capacity, _some(pieces, holding), of_pool)
+    return Case(schedule, row, pieces, own, pool, capacity, pieces.select(holding), of_pool)
 
 
 def _size(schedule: Schedule, pieces: Pieces, piece: int, name: str, unknown: int) -> int:
@@ -152,8 +152,3 @@ def _size(schedule: Schedule, pieces: Pieces, piece: int, name: str, unknown: in
         return of_cluster[0] if of_cluster else schedule.groups.get(label, unknown)
     sizes = cluster_sizes(schedule.policy, schedule.platform)
     return sizes[there] if there < len(sizes) else unknown
-
-
-def _some(pieces: Pieces, rows: npt.NDArray[np.bool_]) -> Pieces:
-    names = ("job", "run", "state", "start", "end", "procs", "ended")
-    return Pieces(**{name: getattr(pieces, name)[rows] for name in names})

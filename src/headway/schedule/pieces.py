@@ -21,6 +21,9 @@ from headway.schedule.shares import Shares
 
 NONE = -1
 """The code for "not given" in every optional column."""
+COLUMNS = ("job", "run", "state", "start", "end", "procs", "ended")
+PLACES = ("cluster", "group", "node")
+"""Columns that every table of pieces has, and those of where they were, which it may have."""
 
 
 @dataclass(eq=False)
@@ -47,10 +50,8 @@ class Pieces:
     """What each piece has of named nodes; `shares.job` is the row of this table."""
 
     def __post_init__(self) -> None:
-        for name in ("job", "run", "state", "start", "end", "procs", "ended"):
-            setattr(self, name, _column(getattr(self, name), name, len(self.job)))
-        for name in ("cluster", "group", "node"):
-            if getattr(self, name) is not None:
+        for name in (*COLUMNS, *PLACES):
+            if name in COLUMNS or getattr(self, name) is not None:
                 setattr(self, name, _column(getattr(self, name), name, len(self.job)))
         if self.processors is not None and len(self.processors) != len(self.job):
             raise ValueError(f"{len(self.processors)} sets of processors for {len(self.job)} pieces")

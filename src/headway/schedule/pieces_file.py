@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from headway.schedule.codes import ENDED, STATES
 from headway.schedule.csv_table import CsvTable
-from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.pieces import NONE, PLACES, Pieces
 from headway.schedule.shares import Shares
 from headway.schedule.shares_file import shares_of
 from headway.workload import Workload
@@ -31,7 +31,7 @@ def read_pieces(
     known, rows = workload.rows_of(jobs)
     names = dict(labels)
     places: dict[str, Any] = {}
-    for name in ("cluster", "group", "node"):
+    for name in PLACES:
         if name in table and not table.texts[name].is_null().all():
             if name in labels:
                 places[name] = table.codes(name, labels[name])[known]

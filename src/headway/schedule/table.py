@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.schedule.codes import ENDED, STATES, WHY
-from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.pieces import COLUMNS, NONE, PLACES, Pieces
 from headway.schedule.seconds import seconds_column
 from headway.schedule.shares import joined, share_columns
 from headway.workload.divisions import divisions
@@ -113,7 +113,7 @@ def runs_frame(schedule: Schedule, times: Times = seconds_column) -> pl.DataFram
         times("end", pieces.end[order]),
         pl.Series("procs", pieces.procs[order]),
     ]
-    for name in ("cluster", "group", "node"):
+    for name in PLACES:
         codes = getattr(pieces, name)
         columns.append(
             empty.alias(name) if codes is None else _names(name, codes[order], schedule.labels.get(name))
@@ -144,7 +144,7 @@ def all_pieces(schedule: Schedule) -> Pieces:
         ended=np.where(schedule.killed[alone], ENDED.index("walltime"), ENDED.index("done")),
         **{
             name: None if getattr(schedule, name) is None else getattr(schedule, name)[alone]
-            for name in ("cluster", "group", "node")
+            for name in PLACES
         },
         shares=None if schedule.shares is None else schedule.shares.in_rows(alone, jobs),
     )
@@ -155,10 +155,7 @@ def _joined(first: Pieces, second: Pieces) -> Pieces:
     if not len(second):
         return first
 
-    def both(name: str) -> NDArray[np.int64]:
-        return np.concatenate([getattr(first, name), getattr(second, name)])
-
-    def optional(name: str) -> NDArray[np.int64] | None:
+    def both(name: str) -> NDArray[np.int64] | None:
         columns = [getattr(table, name) for table in (first, second)]
         if columns[0] is None and columns[1] is None:
             return None
@@ -171,20 +168,8 @@ def _joined(first: Pieces, second: Pieces) -> Pieces:
     shares = None
     if first.shares is not None and second.shares is not None:
         shares = joined(first.shares, second.shares, len(first))
-    return Pieces(
-        job=both("job"),
-        run=both("run"),
-        state=both("state"),
-        start=both("start"),
-        end=both("end"),
-        procs=both("procs"),
-        ended=both("ended"),
-        cluster=optional("cluster"),
-        group=optional("group"),
-        node=optional("node"),
-        processors=sets,
-        shares=shares,
-    )
+    columns: dict[str, Any] = {name: both(name) for name in (*COLUMNS, *PLACES)}
+    return Pieces(**columns, processors=sets, shares=shares)
 
 
 def _names(name: str, codes: NDArray[np.generic], names: object) -> pl.Series:
