@@ -75,15 +75,7 @@ def _as_run(simulation: Simulation, ran: list[Job], lengths: np.ndarray) -> Work
         LedgerEntry.of("rejected", "rejected by the scheduler: not run", rejected, dropped=True),
         LedgerEntry.of("killed", KILLED, columns["job"][stopped], dropped=False),
     )
-    return Workload(
-        columns,
-        header=log.header,
-        ledger=ledger,
-        source=log.source,
-        transformations=log.transformations,
-        labels=log.labels,
-        rules=log.rules,
-    )
+    return log.replaced(columns=columns, ledger=ledger)
 
 
 def _column(name: str, values: np.ndarray, ran: list[Job], numbers: dict[str, int]) -> np.ndarray:

@@ -18,7 +18,7 @@ from headway.errors import InputError, UsageError
 from headway.platform import Platform
 from headway.schedule import Schedule
 from headway.units import NEVER
-from headway.workload import Workload
+from headway.workload import Ledger, Workload
 from headway.workload.slurm.requests import ABSENT
 
 Column = npt.NDArray[np.int64]
@@ -140,13 +140,7 @@ class Record:
             "walltime": walltime, "runtime": walltime, **codes,
         }  # fmt: skip
         columns = {name: _with(column, name, own) for name, column in self.workload.columns.items()}
-        workload = Workload(
-            columns,
-            header=self.workload.header,
-            source=self.workload.source,
-            labels=self.workload.labels,
-            rules=self.workload.rules,
-        )
+        workload = self.workload.replaced(columns=columns, ledger=Ledger(len(self) + 1))
         never = np.array([NEVER], np.int64)
         start, end = np.concatenate([self.start, never]), np.concatenate([self.end, never])
         return replace(self, workload=workload, start=start, end=end), len(self)

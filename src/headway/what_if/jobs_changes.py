@@ -39,15 +39,7 @@ def jobs(workload: Workload, more: int) -> Workload:
             columns[name][count:] = -1
     if "eligible" in columns:
         columns["eligible"][count:] = columns["submit"][count:]
-    return Workload(
-        columns,
-        header=workload.header,
-        ledger=Ledger(count + more),
-        source=workload.source,
-        transformations=(*workload.transformations, f"jobs+{more}"),
-        labels=workload.labels,
-        rules=workload.rules,
-    )
+    return workload.replaced(columns=columns, ledger=Ledger(count + more), transformation=f"jobs+{more}")
 
 
 def moved(workload: Workload, names: Sequence[str]) -> Workload:
