@@ -58,14 +58,11 @@ def merge(
     labels["cluster"] = list(names)
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
     order = np.argsort(joined["submit"], kind="stable")
-    return Workload(
-        {name: values[order] for name, values in joined.items()},
+    return workload.replaced(
+        columns={name: values[order] for name, values in joined.items()},
         header=_header(logs, names),
         ledger=_ledger(logs, names, offsets),
-        source=workload.source,
-        transformations=workload.transformations,
         labels=labels,
-        rules=workload.rules,
     )
 
 
