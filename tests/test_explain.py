@@ -51,14 +51,20 @@ def number(pattern: str, text: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def check_by_hand(result: Schedule, row: int, text: str) -> None:
-    """Work the statements out again, job by job, without arrays."""
-    jobs: list[dict[str, Any]] = [
-        {"row": r, "id": int(i), "submit": int(s), "start": int(b), "end": int(e), "procs": int(q)}
-        for r, (i, s, b, e, q) in enumerate(
-            zip(result.workload.job, result.submit, result.start, result.end, result.procs, strict=True)
-        )
+Rows = list[dict[str, Any]]
+
+
+def job_by_job(result: Schedule) -> Rows:
+    """A schedule without arrays."""
+    columns = (result.workload.job, result.submit, result.start, result.end, result.procs)
+    return [
+        {"row": r, "id": i, "submit": s, "start": b, "end": e, "procs": q}
+        for r, (i, s, b, e, q) in enumerate(zip(*(column.tolist() for column in columns), strict=True))
     ]
+
+
+def check_by_hand(result: Schedule, jobs: Rows, row: int, text: str) -> None:
+    """Work the statements out again, job by job, without arrays."""
     me = jobs[row]
     before = [j for j in jobs if (j["submit"], j["row"]) < (me["submit"], row)]
     after = [j for j in jobs if (j["submit"], j["row"]) > (me["submit"], row)]
@@ -91,21 +97,21 @@ def check_by_hand(result: Schedule, row: int, text: str) -> None:
 
 
 def test_what_is_said_of_jobs_of_every_fate_is_true(simulated: Schedule) -> None:
-    rows = fates(simulated)
+    rows, jobs = fates(simulated), job_by_job(simulated)
     assert len(rows) >= 6
     for row in rows:
         text = said(explain(simulated, int(simulated.workload.job[row]), simulate_again=False))
-        check_by_hand(simulated, row, text)
+        check_by_hand(simulated, jobs, row, text)
 
 
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
 def test_ten_jobs_of_a_real_log(policy: str) -> None:
     result = package.simulate(package.read(trace("SDSC-SP2")), 128, policy)
-    rows = fates(result, each=2)[:10]
+    rows, jobs = fates(result, each=2)[:10], job_by_job(result)
     assert len(rows) == 10
     for row in rows:
         text = said(explain(result, int(result.workload.job[row]), simulate_again=False))
-        check_by_hand(result, row, text)
+        check_by_hand(result, jobs, row, text)
 
 
 EARLIER = re.compile(

@@ -107,7 +107,7 @@ def busy_tasks(count: int, seed: int) -> list[Job]:
 @pytest.mark.parametrize("mode", ["regular", "cancel"])
 @pytest.mark.parametrize("heuristic", ["mct", "minmin"])
 def test_a_busy_grid(heuristic: str, mode: str, local: str) -> None:
-    jobs = busy_tasks(60, seed=4)
+    jobs = busy_tasks(45, seed=4)
     sites = (Cluster("a", 24), Cluster("b", 16, Fraction(6, 5)), Cluster("c", 8, Fraction(7, 5)))
     spec = (
         f"reallocation(heuristic={heuristic}, mode={mode}, local={local}, period=120, threshold=10, oldest=5)"
