@@ -101,6 +101,11 @@ def test_presence_until_next_start(made: Made) -> None:
     assert beside.spans[5] == (12, 13)
     other = made([*FILES, job(11, 1, 5, 5)], [node()], "eft(presence=until-next-start)")
     assert other.spans[4] == (12, 16)
+    # Nor does a user of no length push out its own file at 11; one without the file beside it does.
+    users = [*FILES[:4], job(11, 1, 5, 0, "f", 3), job(14, 2, 20, 1, "f", 3)]
+    assert made(users, [node()], "eft(presence=until-next-start)").spans[4:] == [(11, 11), (14, 15)]
+    between = made([*users, job(11, 1, 5, 5)], [node()], "eft(presence=until-next-start)")
+    assert between.spans[5] == (14, 18)
 
 
 def test_presence_lru(made: Made) -> None:

@@ -7,8 +7,9 @@ Decisions.
 - A load takes file size / bandwidth of the node, rounded up once.  A load goes on for those who wait for it
   even if the job that began it is killed; without any of them left it is lost.
 - Presence, asked for an instant A of a node's plan, in which running jobs hold their files until start +
-  walltime: ``contiguous``: some user runs at A or ends at A.  ``until-next-start``: that, or no job started
-  on the node between the end of the file's last user (that instant included) and A (excluded).  ``lru``:
+  walltime: ``contiguous``: some user runs at A or ends at A.  ``until-next-start``: that, or no job
+  without the file started on the node between the end of the file's last user (that instant included) and A
+  (excluded).  ``lru``:
   files stay until the node's memory (GB) overflows when a new one comes in; then those without a user go,
   smallest last use first, ties in the order they came.  A file of which no load was finished goes with its
   last user.
@@ -144,7 +145,8 @@ class Nodes:
         if self.presence == "contiguous":
             return at <= use.end
         if self.presence == "until-next-start":
-            return at <= use.end or not any(use.end <= other.begin < at for other in uses)
+            others = [other for other in uses if other.file != use.file]
+            return at <= use.end or not any(use.end <= other.begin < at for other in others)
         return True
 
     def kept_until_full(self, i: int, at: int, uses: Sequence[Use]) -> list[Use]:

@@ -31,6 +31,15 @@ class Use:
     """The real end."""
 
 
+@dataclass(frozen=True)
+class Starts:
+    """Starts on one node at one instant (µs)."""
+
+    time: int = -(2**62)
+    only: int = -1
+    """The file that all of them have; -1: none, or several."""
+
+
 class Memory:
     """The uses on one node that may still matter, under one rule of presence."""
 
@@ -39,18 +48,22 @@ class Memory:
         self.uses: dict[int, list[Use]] = {}
         self.sizes: dict[int, float] = {}
 
-    def wait(self, t: int, file: int, last_start: int) -> int | None:
-        """How long a job that starts now waits for others' loads; None if it has to load the file."""
+    def wait(self, t: int, file: int, last: Starts) -> int | None:
+        """How long a job that starts now waits for others' loads; None if it has to load the file.
+
+        `last` are the last starts on the node before now.
+        """
         mine = self.uses.get(file, [])
-        if any(use.loaded <= min(t, use.end) and self._there(use, t, last_start) for use in mine):
+        if any(use.loaded <= min(t, use.end) and self._there(use, t, last) for use in mine):
             return 0
         coming = [use.loaded - t for use in mine if t < use.loaded and t < use.end]
         return min(coming, default=None)
 
-    def _there(self, use: Use, t: int, last_start: int) -> bool:
+    def _there(self, use: Use, t: int, last: Starts) -> bool:
         if t <= use.end or self.presence == "lru":
             return True
-        return self.presence == "until-next-start" and last_start < use.end
+        own = last.time == use.end and last.only == use.file
+        return self.presence == "until-next-start" and (last.time < use.end or own)
 
     def take_in(self, use: Use, gb: float) -> None:
         """Add a use; what no longer matters goes, or what no longer fits."""
@@ -89,14 +102,16 @@ def replay(record: Record, presence: str, big_first: bool) -> Iterator[tuple[int
     # Within one instant jobs start in the order in which a pass looks at them.
     keys = [record.row, record.submit, *([-sizes_of(record)[1]] if big_first else []), record.start, node]
     order = np.lexsort(keys)
-    memory, place, last, before = Memory(presence, 0), -1, -(2**62), -(2**62)
+    memory, place, last, before = Memory(presence, 0), -1, Starts(), Starts()
     for row in order.tolist():
         group = record.nodes[node[row]]
         t, file = int(record.start[row]), int(record.file[row])
         if node[row] != place:
-            memory, place, last, before = Memory(presence, group.memory_gb), node[row], -(2**62), -(2**62)
-        if t > last:
-            before, last = last, t
+            memory, place, last, before = Memory(presence, group.memory_gb), node[row], Starts(), Starts()
+        if t > last.time:
+            before, last = last, Starts(t, file)
+        elif file != last.only:
+            last = Starts(t)
         if file < 0:
             continue
         gb = float(record.file_gb[row])

@@ -15,8 +15,8 @@ BACKFILL = Parameter(
 PRESENCE = Parameter(
     "presence",
     "how long a file stays on a node: while some user runs or has just ended there (contiguous), until "
-    "another job starts there (until-next-start), or until the memory overflows (lru); a job that is killed "
-    "while it loads leaves no file",
+    "a job without it starts there (until-next-start), or until the memory overflows (lru); a job that is "
+    "killed while it loads leaves no file",
     "contiguous",
     ("contiguous", "until-next-start", "lru"),
 )

@@ -117,6 +117,7 @@ class Machine:
         nodes[At.MEMORY] = [at.FAR if math.isinf(gb) else math.floor(_bytes(gb)) for gb in memory]
         nodes[[At.LAST_START, At.START_BEFORE]] = at.IDLE
         nodes[[At.USES, At.PLANS, At.FIRST_PLAN, At.RESIDENT, At.POINTS]] = at.NIL
+        nodes[[At.LAST_FILE, At.FILE_BEFORE]] = at.NIL
         files = np.zeros((len(File), len(self.file_gb)), np.int64)
         files[File.SIZE] = [math.ceil(_bytes(gb)) for gb in self.file_gb]
         files[[File.USES, File.PLANS, File.RESIDENT]] = at.NIL

@@ -151,6 +151,9 @@ class Node(IntEnum):
     """The stamp of the search that last counted a copy there."""
     REPLAY = 15
     """The first of the files in its memory as `lru` replays it."""
+    LAST_FILE = 16
+    """The file of all jobs of LAST_START, and of START_BEFORE; NIL: they have several, or one has none."""
+    FILE_BEFORE = 17
 
 
 class File(IntEnum):

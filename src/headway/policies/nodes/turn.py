@@ -35,12 +35,14 @@ def wait_for_file(state: State, node: int, file: int, at: int, planned: bool) ->
 
 @kernel
 def forget_before(state: State, node: int, start: int) -> None:
-    """A start on the node makes the files that nobody uses any more invalid."""
+    """A start on the node makes the files that nobody uses any more invalid, but for its own."""
     m = state.memory
+    only = m.nodes[Node.LAST_FILE, node]
     use = m.nodes[Node.USES, node]
     while use != NIL:
         following = state.jobs[Use.NODE_NEXT, use]
-        if state.jobs[Use.END, use] <= start:
+        end, file = state.jobs[Use.END, use], state.jobs[Use.FILE, use]
+        if end < start or (end == start and (file < 0 or file != only)):
             unlink(state, use)
         use = following
 
@@ -126,7 +128,10 @@ def start_on(state: State, t: int, node: int, job: int, why: int) -> None:
     count_busy(state, node, 1)
     if m.nodes[Node.LAST_START, node] < t:
         m.nodes[Node.START_BEFORE, node] = m.nodes[Node.LAST_START, node]
-        m.nodes[Node.LAST_START, node] = t
+        m.nodes[Node.FILE_BEFORE, node] = m.nodes[Node.LAST_FILE, node]
+        m.nodes[Node.LAST_START, node], m.nodes[Node.LAST_FILE, node] = t, file
+    elif m.nodes[Node.LAST_FILE, node] != file:
+        m.nodes[Node.LAST_FILE, node] = NIL
     take(state, t, node, job, t, False)
 
 

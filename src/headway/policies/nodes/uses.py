@@ -59,19 +59,25 @@ def unlink(state: State, job: int) -> None:
 
 
 @kernel
-def last_start_before(state: State, node: int, at: int) -> int:
-    """The last start on the node, real or planned, before an instant of its plan."""
-    m = state.memory
-    last = m.nodes[Node.LAST_START, node]
+def is_pushed_out(state: State, use: int, at: int) -> bool:
+    """Whether a job without a use's file starts on the node after it, really or in the plan, before ``at``.
+
+    Who starts later with the file is a use of its own that tells whether the file is there.
+    """
+    m, jobs = state.memory, state.jobs
+    node, file, end = jobs[Use.ON, use], jobs[Use.FILE, use], jobs[Use.END, use]
+    last, only = m.nodes[Node.LAST_START, node], m.nodes[Node.LAST_FILE, node]
     if last >= at:
-        last = m.nodes[Node.START_BEFORE, node]
-    use = m.nodes[Node.PLANS, node]
-    while use != NIL:
-        begin = state.jobs[Use.BEGIN, use]
-        if begin < at:
-            last = max(last, begin)
-        use = state.jobs[Use.NODE_NEXT, use]
-    return int(last)
+        last, only = m.nodes[Node.START_BEFORE, node], m.nodes[Node.FILE_BEFORE, node]
+    if last > end or (last == end and only != file):
+        return True
+    plan = m.nodes[Node.PLANS, node]
+    while plan != NIL:
+        begin = jobs[Use.BEGIN, plan]
+        if begin < at and (begin > end or (begin == end and jobs[Use.FILE, plan] != file)):
+            return True
+        plan = jobs[Use.NODE_NEXT, plan]
+    return False
 
 
 @kernel
@@ -86,7 +92,7 @@ def wait_by_use(state: State, use: int, at: int) -> int:
             return 0
         if m.rules[Rule.PRESENCE] == CONTIGUOUS:
             return FAR
-        return 0 if last_start_before(state, state.jobs[Use.ON, use], at) < end else FAR
+        return FAR if is_pushed_out(state, use, at) else 0
     return int(loaded - at) if at < loaded and at < end else FAR
 
 
