@@ -50,6 +50,15 @@ def test_the_least_loaded_nodes_first(everywhere: bool) -> None:
     assert nodes_of([2] * 7, heavy) == ["n2", "n3", "n4", "n2", "n3", "n4", "n1"]
 
 
+def test_nodes_to_come_are_left_a_cpu_each() -> None:
+    """Five tasks on three nodes of four CPUs."""
+    for kind in ("CR_Core", "CR_Core,CR_LLN"):
+        made = simulated(
+            log((0, 3, 10, 10), cpus=[5], tasks=[5], exclusive=[0]), site({"SelectTypeParameters": kind})
+        )
+        assert made.shares is not None and made.shares.cpus.tolist() == [3, 1, 1]
+
+
 def test_a_named_node_that_is_enough_need_not_wait_for_more() -> None:
     """Job 2 asks for one to four nodes and names n3, which has all its CPUs; the others are busy."""
     jobs = log(
