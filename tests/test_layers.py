@@ -199,17 +199,6 @@ def test_light_commands_load_nothing_heavy() -> None:
     assert loaded_by(code) == set()
 
 
-def test_inspect_reads_a_log_without_compiler_and_data_frames(tmp_path: Path) -> None:
-    log = tmp_path / "log.swf"
-    log.write_text("; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n")
-    code = (
-        "import sys\nfrom headway.cli import main\n"
-        f"sys.argv = ['headway', 'inspect', {str(log)!r}]\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code"
-    )
-    assert loaded_by(code) == {"numpy"}
-
-
 def test_public_names_exist_and_functions_are_not_hidden_by_their_modules() -> None:
     code = (
         "import headway, headway.simulate, headway.audit\n"
