@@ -69,19 +69,10 @@ class Ran:
     @property
     def is_plain(self) -> bool:
         """Whether the engine's log of runs alone tells what happened, on one pool of counted processors."""
-        prepared = self.prepared
-        return (
-            self.submissions is None
-            and self.changing is None
-            and prepared.own is None
-            and prepared.sets is None
-            and prepared.nodes is None
-            and prepared.moves is None
-            and prepared.sites is None
-            and prepared.on_nodes is None
-            and not (prepared.groups or prepared.lead or self.policy.is_grid)
-            and len(self.platform.clusters) == 1
-        )
+        of = self.prepared
+        more = (self.submissions, self.changing, of.own, of.sets, of.nodes, of.moves, of.sites, of.on_nodes)
+        named = of.groups or of.lead or self.policy.is_grid or len(self.platform.clusters) > 1
+        return not named and all(each is None for each in more)
 
     @property
     def capacity(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -97,11 +98,8 @@ def _ready(grid: Path, seconds: float) -> int:
     from headway.live.grid_file import load_grid
     from headway.live.waiting import until_ready
 
-    agent = agent_of(load_grid(grid), seconds)
-    try:
+    with closing(agent_of(load_grid(grid), seconds)) as agent:
         names = until_ready(agent, seconds)
-    finally:
-        agent.close()
     output().print(f"ready: the agent and the servers of {', '.join(names)} answer")
     return DONE
 
@@ -115,12 +113,8 @@ def _record(grid: Path, out: Path | None, force: bool, quiet: bool) -> int:
     path = of.folder / "journal.db"
     if not path.exists():
         raise UsageError(f"{of.folder} has no journal; no agent of this grid has run yet")
-    journal = Journal(path)
-    try:
-        schedule = recorded(of, journal)
-    finally:
-        journal.close()
-    return _judged(schedule, out, force, quiet)
+    with closing(Journal(path)) as journal:
+        return _judged(recorded(of, journal), out, force, quiet)
 
 
 def _rehearse(

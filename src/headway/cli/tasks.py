@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
@@ -102,12 +103,8 @@ def status(
 def _wait(of: Grid, tasks: list[int], seconds: float) -> None:
     from headway.live.waiting import until_over
 
-    agent = agent_of(of, seconds)
-    try:
-        with Display().working("tasks") as progress:
-            until_over(agent, tasks, seconds, progress)
-    finally:
-        agent.close()
+    with closing(agent_of(of, seconds)) as agent, Display().working("tasks") as progress:
+        until_over(agent, tasks, seconds, progress)
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import socket
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,11 +126,8 @@ def show(folder: Path, count: int, say: Notify, progress: Progress) -> Shown:
     shown = folder / "live.html"
     with replacing(shown) as draft:
         draft.write_bytes(page(state))
-    journal = Journal(grid.folder / "journal.db")
-    try:
+    with closing(Journal(grid.folder / "journal.db")) as journal:
         schedule = recorded(grid, journal)
-    finally:
-        journal.close()
     schedule.save(folder / "schedule", force=True)
     moves = 0 if schedule.moves is None else len(schedule.moves)
     return Shown(schedule, audit(schedule), shown, count, moves, time.monotonic() - begun)

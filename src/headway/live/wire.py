@@ -439,20 +439,16 @@ class Remote:
         return answer
 
     def _exchange(self, request: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
-        fresh = self._connection is None
-        try:
-            return self._once(request, body, headers)
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            # Only a kept connection that was closed meanwhile is tried again: nothing was read of it.
-            closed = isinstance(error, (ConnectionError, http.client.RemoteDisconnected, BrokenPipeError))
-            if fresh or not closed:
-                raise self._silent(error) from None
-        try:
-            return self._once(request, body, headers)
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise self._silent(error) from None
+        while True:
+            fresh = self._connection is None
+            try:
+                return self._once(request, body, headers)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                # Only a kept connection that was closed meanwhile is tried again: nothing was read of it.
+                closed = isinstance(error, (ConnectionError, http.client.RemoteDisconnected, BrokenPipeError))
+                if fresh or not closed:
+                    raise self._silent(error) from None
 
     def _once(self, request: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
         if self._connection is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headway.site.values import clock_time
 from headway.units import DAY, SECOND
 
 FIELDS = "%i|%T|%C|%S|%e|%l|%r|%Q|%V|%P|%u|%a|%q|%N|%j"
@@ -101,14 +102,8 @@ def parse_limit(text: str) -> int:
     >>> parse_limit("1-02:03:04"), parse_limit("5:00"), parse_limit("UNLIMITED") == UNLIMITED
     (93784000000, 300000000, True)
     """
-    days, _, clock = text.rpartition("-")
-    parts = clock.split(":")
-    if not all(part.isdigit() for part in parts) or (days and not days.isdigit()):
-        return UNLIMITED
-    seconds = 0
-    for part in parts:
-        seconds = 60 * seconds + int(part)
-    return (int(days or 0) * 86400 + seconds) * SECOND
+    seconds = clock_time(text)
+    return UNLIMITED if seconds is None else seconds * SECOND
 
 
 def in_order(jobs: Sequence[SlurmJob]) -> list[SlurmJob]:
