@@ -101,12 +101,13 @@ def metrics() -> str:
 
 def laws() -> str:
     """The laws of the audit: those of every schedule, and those that a policy's name adds."""
-    from headway.audit import laws as every
-    from headway.audit.verdict import Law
+    from headway.audit.laws import UNIVERSAL
+    from headway.audit.policy_laws import FIXED, MADE
 
-    named = {id(law): law for law in vars(every).values() if isinstance(law, Law)}
-    general = table(("law", "demands"), ((law.name, law.demands) for law in every.UNIVERSAL))
-    added = table(("law", "demands"), ((law.name, law.demands) for law in named.values()))
+    general = table(("law", "demands"), ((law.name, law.demands) for law in UNIVERSAL))
+    promised = [(law.name, law.demands) for law in FIXED.values()]
+    promised += [(name, demands) for name, (demands, _) in MADE.items()]
+    added = table(("law", "demands"), promised)
     return f"{general}\nWhere the policy is known, what it promises is checked as well:\n\n{added}"
 
 

@@ -53,6 +53,10 @@ MADE: dict[str, tuple[str, Callable[[Any], Callable[[Record], Finding | None]]]]
         "each job is on one node, wide and large enough",
         lambda policy: node_size.check_of(policy.match),
     ),
+    "node order": (
+        "where files make no difference, starts and nodes are those of FCFS on cores",
+        lambda policy: node_order.check_of(policy.weights, policy.match),
+    ),
     "file waits": (
         "a job waits for its file exactly as long as nobody has it there",
         lambda policy: node_files.waits_of(policy.presence, policy.big_first),
@@ -60,10 +64,6 @@ MADE: dict[str, tuple[str, Callable[[Any], Callable[[Record], Finding | None]]]]
     "file counts": (
         "loads and re-uses are the jobs with a file",
         lambda policy: node_files.counts_of(policy.presence, policy.big_first),
-    ),
-    "node order": (
-        "where files make no difference, starts and nodes are those of FCFS on cores",
-        lambda policy: node_order.check_of(policy.weights, policy.match),
     ),
     "planned areas": (
         "jobs on larger nodes stay within the areas planned",
