@@ -37,7 +37,7 @@ def anonymise(
             f"File with a secret that gives the same names in several files; else ${KEY_VARIABLE}.",
         ),
     ] = None,
-    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
+    force: options.ReplaceOut = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Replace every name in a log or in a whole site.

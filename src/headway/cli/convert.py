@@ -31,15 +31,10 @@ def convert(
             "a folder where there are several workloads.",
         ),
     ],
-    apply: Annotated[
-        list[str] | None,
-        options.value(
-            "--apply", "TRANSFORMATION", "Change the jobs; may be repeated, and is applied in this order."
-        ),
-    ] = None,
+    apply: options.Apply = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
-    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
+    force: options.ReplaceOut = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a log to another format, or transform it.

@@ -37,13 +37,8 @@ def generate(
         int | None,
         options.number("--seed", "N", "Seed of the model.", 0),
     ] = None,
-    apply: Annotated[
-        list[str] | None,
-        options.value(
-            "--apply", "TRANSFORMATION", "Change the jobs; may be repeated, and is applied in this order."
-        ),
-    ] = None,
-    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
+    apply: options.Apply = None,
+    force: options.ReplaceOut = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Draw a workload from a model.

@@ -147,6 +147,12 @@ Out: TypeAlias = Annotated[
     value("--out", "DIR", "Write schedule, summary and provenance into this folder."),
 ]
 Force: TypeAlias = Annotated[bool, flag("--force", "Replace files in a folder that is not empty.")]
+ReplaceFile: TypeAlias = Annotated[bool, flag("--force", "Replace FILE where it exists.")]
+ReplaceOut: TypeAlias = Annotated[bool, flag("--force", "Replace OUT where it exists.")]
+Apply: TypeAlias = Annotated[
+    list[str] | None,
+    value("--apply", "TRANSFORMATION", "Change the jobs; may be repeated, and is applied in this order."),
+]
 Stream: TypeAlias = Annotated[
     bool,
     flag(

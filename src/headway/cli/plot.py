@@ -66,7 +66,7 @@ def plot(
             "distribution: of wait (default), response, bsld or slowdown; campaign: of a metric.",
         ),
     ] = None,
-    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
+    force: options.ReplaceFile = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Draw a figure of one run or of several.

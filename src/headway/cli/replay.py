@@ -47,7 +47,7 @@ def replay(
     out: Annotated[
         Path | None, options.value("--out", "FILE", "Write everything into this JSON file.")
     ] = None,
-    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
+    force: options.ReplaceFile = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

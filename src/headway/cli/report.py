@@ -40,7 +40,7 @@ def report(
         bool,
         options.flag("--side-by-side", "Describe runs of different logs; nothing is paired or judged."),
     ] = False,
-    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
+    force: options.ReplaceFile = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a report that opens in any browser, without a network.
