@@ -127,68 +127,93 @@ def later_than(state: State, t: int, node: int, procs: int, walltime: int, lates
     return m.until[procs - 1, node] > max(latest, t)
 
 
-@routine
-def choose(state: State, t: int, job: int) -> int:
-    """The node with the lowest score; start and wait for the file there are left in the notes."""
+@kernel
+def weights(state: State) -> tuple[int, int, int]:
+    """X, Y and Z as they are now: under LEM only the wait for the file counts while few nodes are busy."""
     m = state.memory
-    file, procs = state.jobs[Use.FILE, job], state.jobs[Job.PROCS, job]
-    low, high = state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]
-    own_end = own_nodes_end(state, job)
-    scale, x, y, z = m.rules[Rule.SCALE], m.rules[Rule.X], m.rules[Rule.Y], m.rules[Rule.Z]
-    rule, lru, backfill = m.rules[Rule.WEIGHTS], m.rules[Rule.PRESENCE] == LRU, m.rules[Rule.BACKFILL] != 0
-    if rule == LEM and m.notes[Note.BUSY_NODES] * m.rules[Rule.THRESHOLD_OVER] < (
+    if m.rules[Rule.WEIGHTS] == LEM and m.notes[Note.BUSY_NODES] * m.rules[Rule.THRESHOLD_OVER] < (
         m.nodes.shape[1] * m.rules[Rule.THRESHOLD]
     ):
-        x, y, z = scale, 0, 0
-    # Without weights nobody asks where files are, unless the plans are to be looked at.
-    if rule == FIXED and x == 0 and y == 0 and z == 0 and m.rules[Rule.WATCHED] == NIL:
-        file = NIL
-    stamp = m.notes[Note.STAMP] + 1
-    m.notes[Note.STAMP] = stamp
-    copies = count_copies(state, t, file, stamp) if z > 0 and file >= 0 else 0
+        return m.rules[Rule.SCALE], 0, 0
+    return m.rules[Rule.X], m.rules[Rule.Y], m.rules[Rule.Z]
+
+
+@kernel
+def shortest_load(state: State, file: int) -> int:
+    """The time to load a file on the fastest nodes; 0 for no file."""
     least = 0
     if file >= 0:
         least = FAR
-        for speed in range(m.loads.shape[0]):
-            least = min(least, m.loads[speed, file])
-    floor = least * (scale if rule == LEO else x)
-    later_floor = least * x
-    one_speed = m.loads.shape[0] == 1
+        for speed in range(state.memory.loads.shape[0]):
+            least = min(least, state.memory.loads[speed, file])
+    return int(least)
+
+
+@kernel
+def is_eager(state: State, ahead: int) -> bool:
+    """Whether a job would start at once under LEO, so that only its wait for the file counts, in full."""
+    return bool(state.memory.rules[Rule.WEIGHTS] == LEO and ahead == 0)
+
+
+@kernel
+def chain_of(number: int) -> tuple[int, int]:
+    """The head and the links of a file's uses, of those planned, and of its copies in memory."""
+    heads = File.USES if number == 0 else File.PLANS if number == 1 else File.RESIDENT
+    return heads, Use.FILE_NEXT if number < 2 else Use.RESIDENT_ELSEWHERE
+
+
+@routine
+def best_holder(state: State, t: int, job: int, stamp: int, x: int, y: int) -> tuple[int, int, int, int]:
+    """The lowest score among nodes where the file is or will be; also the node, the start and the wait."""
+    m, file, scale = state.memory, state.jobs[Use.FILE, job], state.memory.rules[Rule.SCALE]
+    lru = m.rules[Rule.PRESENCE] == LRU
+    chains = 3 if lru else 2
+    for chain in range(chains):
+        heads, following = chain_of(chain)
+        mark_holders(state, t, job, heads, following, stamp, lru)
     best, best_node, best_at, best_wait = FAR, NIL, FAR, 0
-    if file >= 0:
-        for chain in range(3 if lru else 2):
-            heads = File.USES if chain == 0 else File.PLANS if chain == 1 else File.RESIDENT
-            following = Use.FILE_NEXT if chain < 2 else Use.RESIDENT_ELSEWHERE
-            mark_holders(state, t, job, heads, following, stamp, lru)
-        for chain in range(3 if lru else 2):
-            heads = File.USES if chain == 0 else File.PLANS if chain == 1 else File.RESIDENT
-            following = Use.FILE_NEXT if chain < 2 else Use.RESIDENT_ELSEWHERE
-            use = m.files[heads, file]
-            while use != NIL:
-                node = state.jobs[Use.ON, use]
-                use = state.jobs[following, use]
-                if m.nodes[Node.MARK, node] != stamp or m.nodes[Node.WAIT, node] == FAR:
-                    continue
-                m.nodes[Node.MARK, node] = -stamp
-                at, wait = m.nodes[Node.START, node], m.nodes[Node.WAIT, node]
-                ahead = at - t
-                if ahead > m.rules[Rule.MOST_AHEAD]:
-                    refuse(state, Fault.TOO_FAR, job)
-                    continue
-                eager = rule == LEO and ahead == 0
-                score = scale * ahead + (scale if eager else x) * wait
-                if score > best:
-                    continue
-                score += pushed_out(state, t, node, job, at, 0 if eager else y)
-                if score < best or (score == best and node < best_node):
-                    best, best_node, best_at, best_wait = score, node, at, wait
+    for chain in range(chains):
+        heads, following = chain_of(chain)
+        use = m.files[heads, file]
+        while use != NIL:
+            node = state.jobs[Use.ON, use]
+            use = state.jobs[following, use]
+            if m.nodes[Node.MARK, node] != stamp or m.nodes[Node.WAIT, node] == FAR:
+                continue
+            m.nodes[Node.MARK, node] = -stamp
+            at, wait = m.nodes[Node.START, node], m.nodes[Node.WAIT, node]
+            ahead = at - t
+            if ahead > m.rules[Rule.MOST_AHEAD]:
+                refuse(state, Fault.TOO_FAR, job)
+                continue
+            eager = is_eager(state, ahead)
+            score = scale * ahead + (scale if eager else x) * wait
+            if score > best:
+                continue
+            score += pushed_out(state, t, node, job, at, 0 if eager else y)
+            if score < best or (score == best and node < best_node):
+                best, best_node, best_at, best_wait = score, node, at, wait
+    return best, best_node, best_at, best_wait
+
+
+@routine
+def best_node_of(
+    state: State, t: int, job: int, file: int, stamp: int, by: tuple[int, int, int],
+    found: tuple[int, int, int, int],
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """The same among all nodes, where the best holder is ``found``; ``by`` are the weights X, Y and Z."""
+    m, (x, y, z), (best, best_node, best_at, best_wait) = state.memory, by, found
+    scale, procs, walltime = m.rules[Rule.SCALE], state.jobs[Job.PROCS, job], state.jobs[Job.WALL, job]
+    copies = count_copies(state, t, file, stamp) if z > 0 and file >= 0 else 0
+    least, one_speed = shortest_load(state, file), m.loads.shape[0] == 1
     # No other node can do better than to start now with the shortest load.
+    floor = least * (scale if m.rules[Rule.WEIGHTS] == LEO else x)
     if best < floor:
-        low = high
+        return found
     # A node where the cores come free after `latest` is worse than the best one even with the shortest load.
-    latest = latest_start(t, best, later_floor, scale)
-    held = best_node != NIL
-    for node in range(low, high):
+    latest = latest_start(t, best, least * x, scale)
+    held, own_end = best_node != NIL, own_nodes_end(state, job)
+    for node in range(state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]):
         at = m.plan[procs - 1, node]
         if at > latest and at > t:
             continue
@@ -201,14 +226,14 @@ def choose(state: State, t: int, job: int) -> int:
         own = 0
         if file >= 0:
             own = least if one_speed else load_time(state, node, file)
-        if scale * ahead + (scale if rule == LEO and ahead == 0 else x) * own > best or (
+        if scale * ahead + (scale if is_eager(state, ahead) else x) * own > best or (
             held and m.nodes[Node.MARK, node] == -stamp
         ):
             continue
-        if backfill:
-            if later_than(state, t, node, procs, state.jobs[Job.WALL, job], latest):
+        if m.rules[Rule.BACKFILL] != 0:
+            if later_than(state, t, node, procs, walltime, latest):
                 continue
-            at = earliest(state, t, node, procs, state.jobs[Job.WALL, job])
+            at = earliest(state, t, node, procs, walltime)
             ahead = at - t
             if ahead > m.rules[Rule.MOST_AHEAD]:
                 refuse(state, Fault.TOO_FAR, job)
@@ -217,9 +242,8 @@ def choose(state: State, t: int, job: int) -> int:
             at = max(at, t)
         if at > t and node >= own_end:
             continue
-        eager = rule == LEO and ahead == 0
-        by = scale if eager else x
-        score = scale * ahead + by * own
+        eager = is_eager(state, ahead)
+        score = scale * ahead + (scale if eager else x) * own
         if file >= 0 and z > 0 and not eager:
             elsewhere = copies - (1 if m.nodes[Node.COPY, node] == stamp else 0)
             score += z * elsewhere * own
@@ -228,10 +252,27 @@ def choose(state: State, t: int, job: int) -> int:
         score += pushed_out(state, t, node, job, at, 0 if eager else y)
         if score < best or (score == best and node < best_node):
             best, best_node, best_at, best_wait = score, node, at, own
-            latest = latest_start(t, best, later_floor, scale)
-    m.notes[Note.BEST_START] = best_at
-    m.notes[Note.BEST_WAIT] = best_wait
-    return best_node
+            latest = latest_start(t, best, least * x, scale)
+    return best, best_node, best_at, best_wait
+
+
+@routine
+def choose(state: State, t: int, job: int) -> int:
+    """The node with the lowest score; start and wait for the file there are left in the notes."""
+    m, file = state.memory, state.jobs[Use.FILE, job]
+    x, y, z = weights(state)
+    # Without weights nobody asks where files are, unless the plans are to be looked at.
+    if m.rules[Rule.WEIGHTS] == FIXED and x == y == z == 0 and m.rules[Rule.WATCHED] == NIL:
+        file = NIL
+    stamp = m.notes[Note.STAMP] + 1
+    m.notes[Note.STAMP] = stamp
+    found = FAR, NIL, FAR, 0
+    if file >= 0:
+        found = best_holder(state, t, job, stamp, x, y)
+    _, node, m.notes[Note.BEST_START], m.notes[Note.BEST_WAIT] = best_node_of(
+        state, t, job, file, stamp, (x, y, z), found
+    )
+    return node
 
 
 @routine
