@@ -38,6 +38,14 @@ def test_runs_of_other_code_are_made_again(tmp_path: Path, monkeypatch: pytest.M
     assert changed.get("run", lambda: {"wait": 2}) == {"wait": 2}
 
 
+def test_runs_that_are_added_leave_the_others_in_the_file(tmp_path: Path) -> None:
+    KeptRuns(tmp_path, print).keep({'"a", b': {"wait": 1}, "c": {"wait": [2.5, None]}})
+    later = KeptRuns(tmp_path, print)
+    later.keep({"c": {"wait": 3}, "d": {}})
+    runs = json.loads((tmp_path / "runs.json").read_text())["runs"]
+    assert runs == later.results == {'"a", b': {"wait": 1}, "c": {"wait": 3}, "d": {}}
+
+
 def test_a_change_in_how_a_paper_measures_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     papers = tmp_path / "papers"
     papers.mkdir()

@@ -28,15 +28,16 @@ class KeptRuns:
     """
 
     def __init__(self, folder: Path, say: Notify) -> None:
-        self.path, self.say = folder / NAME, say
+        self.path, self.say, self.code = folder / NAME, say, measuring_code()
         self.results: dict[str, Numbers] = {}
+        self.lines: dict[str, str] = {}
         if not self.path.exists():
             return
         kept = read_json(self.path, "remove it")
         if not isinstance(kept, dict) or not isinstance(kept.get("runs", {}), dict):
             raise InputError("is not a file of a paper's runs; remove it", file=self.path)
-        if kept.get("code") == measuring_code():
-            self.results = kept["runs"]
+        if kept.get("code") == self.code:
+            self.add(kept["runs"])
         else:
             say(f"{self.path}: made by another version of Headway; its runs are simulated again.")
 
@@ -47,9 +48,15 @@ class KeptRuns:
         return self.results[key]
 
     def keep(self, found: dict[str, Numbers]) -> None:
-        """Write results down as soon as they are there."""
+        """Write results down as soon as they are there: a line for each run, which is made once."""
+        self.add(found)
+        runs = ",\n".join(self.lines.values())
+        write_text(self.path, f'{{"code": {json.dumps(self.code)}, "runs": {{\n{runs}\n}}}}\n')
+
+    def add(self, found: dict[str, Numbers]) -> None:
+        """Remember results, each with its line of the file."""
+        self.lines |= {key: f"{json.dumps(key)}: {json.dumps(numbers)}" for key, numbers in found.items()}
         self.results |= found
-        write_text(self.path, json.dumps({"code": measuring_code(), "runs": self.results}, indent=0))
 
 
 def measuring_code() -> str:
