@@ -313,9 +313,9 @@ def search(state: State, place: int, now: int) -> bool:
     """Find a start for the record at ``place`` and plan or start the job; whether the cycle goes on.
 
     It looks at one window after the other, each from ``begin`` until ``end`` on nodes that no plan holds
-    meanwhile; the next begins ``later``, when a plan ends (0: there is none). Three short cuts pass over
-    windows in which the job could not start: too few nodes are free until ``lacks``; jobs that run hold too
-    many of them; and one whose nodes are counted finds nothing before the next window.
+    meanwhile; the next begins ``later``, when a plan ends (0: there is none). Short cuts pass over windows in
+    which the job could not start: plans leave too few nodes until ``lacks``; or, where its size is known, the
+    jobs that run do until the next window begins (told by counting where nodes are alike: ``by_count``).
     """
     memory = state.memory
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
