@@ -87,9 +87,7 @@ def test_clients_speak_with_the_agent(run: Headway, monkeypatch: pytest.MonkeyPa
             wait_for(grid.listen, processes[1], grid.folder / "agent.log", "queue", grid).close()
             told = run("submit", "--walltime", "1m", "--name", "first", "sleep", "30")
             assert told.out.startswith("task 1: to a on 1 processor, start "), told.err
-            assert run("submit", "--walltime", "1m", "--dry-run", "true").out.startswith(
-                "it would go to a"
-            )
+            assert run("submit", "--walltime", "1m", "--dry-run", "true").out.startswith("it would go to a")
             assert run("submit", "--walltime", "10", "--form", "1:10", "true").status == 0
             late = run("status", 1, 2, "--wait", "--timeout", "0.3")
             assert (late.status, "waited 0.3 s: task 1 is " in late.err) == (2, True)
@@ -106,9 +104,7 @@ def test_clients_speak_with_the_agent(run: Headway, monkeypatch: pytest.MonkeyPa
             waited = run("status", 1, 2, "--wait", "--timeout", "20")
             assert (waited.status, waited.out.count(": cancelled")) == (1, 2)
             assert run("status", "--wait").out == "2 cancelled, 1 refused\n"
-            assert run("live", "ready", grid.file).out.startswith(
-                "ready: the agent and the servers of a "
-            )
+            assert run("live", "ready", grid.file).out.startswith("ready: the agent and the servers of a ")
             assert "there is no task 9" in run("status", 9).err
             assert "runs already; end it first" in run("server", grid.file, "a").err
             assert "stopped" in run("live", "stop", grid.file).out

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from headway.cli import options
 from headway.cli.display import Display, output, print_json, table_of
 from headway.cli.frame import command
 from headway.errors import InputError, UsageError
+from headway.plain import counted
 from headway.policies.spec import parse_spec
+from headway.units import SECOND
 
 
 @command("shadow", example="headway shadow grid.toml bordeaux --policy easy --log week.jsonl")
@@ -59,18 +61,36 @@ def shadow(
     site = of.site(cluster)
     if site.kind != "slurm":
         raise UsageError(f"{cluster} is a {site.kind} cluster; shadow watches Slurm")
-    watching = Shadow(of, site, [parse_spec(each) for each in policy])
-    made = 0
+    with display.working(f"getting {counted(len(policy), 'policy')} ready"):
+        watching = Shadow(of, site, [parse_spec(each) for each in policy])
+    tried = made = 0
     with log.open("a", encoding="utf-8") as file:
-        while not looks or made < looks:
-            try:
-                file.write(text.dumps(watching.look()) + "\n")
-                file.flush()
-            except NoAnswer as error:  # unknown is not empty: nothing is written
-                display.say(str(error))
-            made += 1
-            if not looks or made < looks:
-                time.sleep(every)
+        try:
+            while not looks or tried < looks:
+                try:
+                    seen = watching.look()
+                    file.write(text.dumps(seen) + "\n")
+                    file.flush()
+                    made += 1
+                    display.say(_told(seen))
+                except NoAnswer as error:  # unknown is not empty: nothing is written
+                    display.say(str(error))
+                tried += 1
+                if not looks or tried < looks:
+                    time.sleep(every)
+        finally:
+            if made:
+                display.say(f"{counted(made, 'look')} added to {log}; headway shadow {log} compares them")
+
+
+def _told(seen: dict[str, Any]) -> str:
+    """A look in a sentence."""
+    would = [f"{policy} would start {len(asked['start'])}" for policy, asked in seen["policies"].items()]
+    at = time.strftime("%H:%M:%S", time.localtime(seen["time"] / SECOND))
+    return (
+        f"{at} {counted(len(seen['waiting']), 'job')} waiting, {seen['running']:,} running; "
+        f"Slurm started {len(seen['slurm']):,}; {', '.join(would)}"
+    )
 
 
 def _compare(file: Path, json: bool) -> None:

@@ -1,7 +1,8 @@
 """Shadow: watch a Slurm cluster, ask a policy what it would do now, and write what Slurm did beside it.
 
 Nothing is changed, and nothing is tested: `sbatch --test-only` would use up job numbers. Each look is a line
-of JSON. A policy decides from the cluster as it is at that moment, not as it would be under that policy.
+of JSON. A policy decides from the cluster as it is at that moment, not as it would be under that policy; but
+jobs that Slurm started since the last look wait for it, so that both decide on the same queue.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Shadow:
         for policy in policies:
             if policy.name == "slurm":
                 self.rules[policy.brief] = Rules(self.slurm, policy, grid.folder / site.name / "site")
+                self.rules[policy.brief].warm()
             else:
                 Batch.warm(site.cluster, policy)
         self.before: dict[str, str] | None = None
@@ -47,10 +49,13 @@ class Shadow:
         jobs = parse_queue(self.slurm.run(*LOOK))
         part = self.site.partition
         jobs = [job for job in jobs if not part or part in job.partition.split(",")]
-        started = [self._started(job) for job in jobs if self.before is not None and self._is_new(job)]
+        fresh = [job for job in jobs if self.before is not None and self._is_new(job)]
         self.before = {job.number: job.state for job in jobs}
         waiting = [job for job in in_order(jobs) if job.state == "waiting"]
         running = [job for job in jobs if job.state == "running" and job.start is not None]
+        queue = in_order([*waiting, *(replace(job, state="waiting", start=None, nodes="") for job in fresh)])
+        known = {job.number for job in fresh}
+        before = [job for job in running if job.number not in known]
         return {
             "time": now,
             "cluster": self.site.name,
@@ -59,8 +64,8 @@ class Shadow:
                 {"job": job.number, "submitted": job.submitted, "procs": job.procs} for job in waiting
             ],
             "running": len(running),
-            "slurm": started,
-            "policies": {policy.brief: self.asked(policy, running, waiting, now) for policy in self.policies},
+            "slurm": [self._started(job) for job in fresh],
+            "policies": {policy.brief: self.asked(policy, before, queue, now) for policy in self.policies},
         }
 
     def _is_new(self, job: SlurmJob) -> bool:
@@ -123,10 +128,10 @@ class Compared:
     policy: str
     jobs: int = 0
     earlier: int = 0
-    """Jobs that the policy would have started at an earlier look."""
+    """Jobs that the policy would have started at an earlier look than that at which they had started."""
     same: int = 0
     later: int = 0
-    """Jobs that it would not yet have started when Slurm did."""
+    """Jobs that it would not have started by then."""
     mean_lead: float = 0.0
     """How much earlier than Slurm it would have started those that it would have started (seconds)."""
 
@@ -134,7 +139,7 @@ class Compared:
 def compare(lines: Iterable[str], file: Path) -> list[Compared]:
     """What a log of looks says of each policy."""
     first: dict[str, dict[str, int]] = {}
-    started: dict[str, int] = {}
+    started: dict[str, tuple[int, int]] = {}
     names: list[str] = []
     before = 0
     for number, line in enumerate(lines, 1):
@@ -142,7 +147,7 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
             look = json.loads(line)
             now = _instant(look["time"])
             for each in look["slurm"]:
-                started.setdefault(each["job"], _instant(each["start"]))
+                started.setdefault(each["job"], (_instant(each["start"]), now))
             for name, said in look["policies"].items():
                 names += [name] if name not in names else []
                 for job in said["start"]:
@@ -162,16 +167,17 @@ def _instant(value: Any) -> int:
     return found
 
 
-def _compared(name: str, first: dict[str, int], started: dict[str, int]) -> Compared:
+def _compared(name: str, first: dict[str, int], started: dict[str, tuple[int, int]]) -> Compared:
+    """A policy by the look at which it would first start each job; Slurm's starts, each with its look."""
     found = Compared(name, len(started))
     leads = []
-    for job, start in started.items():
+    for job, (start, look) in started.items():
         would = first.get(job)
-        if would is None or would > start + SECOND:
+        if would is None or would > look:
             found.later += 1
-        elif would < start - SECOND:
+        elif would < look:
             found.earlier += 1
-            leads.append((start - would) / SECOND)
+            leads.append(max(start - would, 0) / SECOND)
         else:
             found.same += 1
     found.mean_lead = sum(leads) / len(leads) if leads else 0.0
