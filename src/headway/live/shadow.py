@@ -128,10 +128,10 @@ class Compared:
     policy: str
     jobs: int = 0
     earlier: int = 0
-    """Jobs that the policy would have started at an earlier look than that at which they had started."""
+    """Jobs that the policy would have started at a look more than a second before Slurm did."""
     same: int = 0
     later: int = 0
-    """Jobs that it would not have started by then."""
+    """Jobs that it would not have started at the look at which they were seen to have started."""
     mean_lead: float = 0.0
     """How much earlier than Slurm it would have started those that it would have started (seconds)."""
 
@@ -175,9 +175,9 @@ def _compared(name: str, first: dict[str, int], started: dict[str, tuple[int, in
         would = first.get(job)
         if would is None or would > look:
             found.later += 1
-        elif would < look:
+        elif would < start - SECOND:  # Slurm tells whole seconds
             found.earlier += 1
-            leads.append(max(start - would, 0) / SECOND)
+            leads.append((start - would) / SECOND)
         else:
             found.same += 1
     found.mean_lead = sum(leads) / len(leads) if leads else 0.0
