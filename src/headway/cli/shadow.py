@@ -40,8 +40,8 @@ def shadow(
     """Watch a Slurm cluster, and ask policies what they would do.
 
     It changes nothing on the cluster. Each look is added to a log: what waits, what Slurm started since the
-    last look, what each policy would start at this moment. `headway shadow LOG.jsonl` compares the two
-    afterwards.
+    last look, and what each policy would start at this moment if these jobs waited still. `headway shadow
+    LOG.jsonl` compares the two afterwards.
     """
     if grid.suffix == ".jsonl":
         return _compare(grid, json)
