@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from headway import jit_cache
+from headway import ownership
 from headway.cli.grids import ask
 from headway.errors import InputError, UsageError
 from headway.live import wire
@@ -343,21 +343,21 @@ def test_a_socket_in_the_hands_of_others(monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(NoAnswer, match="the socket is somebody else's"):
             Remote(f"unix:{path}/s").ask("hello")
         monkeypatch.undo()
-        monkeypatch.setattr(jit_cache, "_is_private_group", lambda number: False)
+        monkeypatch.setattr(ownership, "_is_private_group", lambda number: False)
         for mode in (0o777, 0o770):  # all others, and those of a group
             path.chmod(mode)
             with pytest.raises(UsageError, match=r"cannot listen on .*others can write to"):
                 listen(f"unix:{path}/t", echo)
             with pytest.raises(UsageError, match=r"others can write to .*chmod 700"), alone(path, "agent"):
                 pass
-        monkeypatch.setattr(jit_cache, "_is_private_group", lambda number: True)
+        monkeypatch.setattr(ownership, "_is_private_group", lambda number: True)
         with alone(path, "agent"):  # the group that a system makes for each user
             pass
 
 
 def test_a_folder_that_others_can_replace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever can write to a folder above it can rename it and put another one there."""
-    monkeypatch.setattr(jit_cache, "_is_private_group", lambda number: False)
+    monkeypatch.setattr(ownership, "_is_private_group", lambda number: False)
     with folder() as path, folder() as elsewhere:
         state, link = path / "shared" / "mine" / "state", elsewhere / "state"
         state.mkdir(parents=True)

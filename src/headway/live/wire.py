@@ -30,7 +30,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from headway.errors import HeadwayError, UsageError
-from headway.jit_cache import open_to_others
+from headway.ownership import OTHERS, open_to_others
 
 Handler = Callable[[str, dict[str, Any]], Any]
 Pages = Callable[[str], tuple[str, bytes] | None]
@@ -132,7 +132,7 @@ def read_token(file: Path) -> str:
     """The secret of a file that nobody else may read."""
     try:
         token = file.read_text("utf-8").strip()
-        shared = os.name == "posix" and file.stat().st_mode & 0o077
+        shared = os.name == "posix" and file.stat().st_mode & OTHERS
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise UsageError(f"the token file {file} cannot be read ({reason})") from None
