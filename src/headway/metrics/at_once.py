@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
+from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.engine.tables import Clock, Ended, Job, Run, State
 from headway.jit import entry, kernel
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Row(IntEnum):
-    """What is kept of each job: ratios, of which the last is sorted, as the waits are."""
+    """What is kept of each job: ratios, of which the last is put in order, as the waits are."""
 
     AREA = 0
     SLOWDOWN = 1
@@ -42,7 +44,7 @@ class Row(IntEnum):
 RATIOS = QUANTILES = 5
 """So many rows are ratios. In the table of their sums the row behind them is of quantiles."""
 LAST_OF_ALL = (1 << 63) - 1
-"""Where fewer jobs are measured than there are, this time stands at the other places, behind the sorted."""
+"""Where fewer jobs are measured than there are, this time stands at the other places, behind the others."""
 
 
 class Whole(IntEnum):
@@ -72,6 +74,8 @@ class Quantile(IntEnum):
     LARGEST_BOUNDED = 3
 
 
+PERCENTS = MEDIAN, P95 = 50, 95
+"""Of the quantiles."""
 MOST_PARTS = 12
 LOW_HALF = 0xFFFFFFFF
 
@@ -119,9 +123,17 @@ def exact_parts(values: Any, count: int, parts: Any) -> bool:
     return False
 
 
+@lru_cache(1024)
+def places_in_order(count: int) -> NDArray[np.int64]:
+    """The places of ``count`` ascending values that quantiles and the largest are read from: the only ones
+    that have to be in order."""
+    below = [int((count - 1) * (percent / 100)) for percent in PERCENTS]
+    return np.unique(np.minimum([*below, *(place + 1 for place in below), count], count - 1))
+
+
 @kernel
 def between(values: Any, count: int, percent: int) -> float:
-    """The quantile of sorted values, as :func:`headway.metrics.statistics.sorted_quantile`."""
+    """The quantile of values in order, as :func:`headway.metrics.statistics.sorted_quantile`."""
     place = (count - 1) * (percent / 100)
     below = int(place)
     low, high, share = values[below], values[min(below + 1, count - 1)], place - below
@@ -187,12 +199,13 @@ def measure(
 def sum_up(submit: Any, runs: Any, ratios: Any, times: Any, measured: int, whole: Any, found: Any) -> bool:
     """Write down the parts of the sums of ratios, quantiles, and the longest queue; False where sums fail.
 
-    Waits and bounded slowdowns are in ascending order, and runs in that of their starts, as they began. The
-    queue is longest when somebody has just joined: so many had come until then, and so many had left.
+    Waits and bounded slowdowns are in ascending order where they are read (:func:`places_in_order`), and runs
+    in that of their starts, as they began. The queue is longest when somebody has just joined: so many had
+    come until then, and so many had left.
     """
-    found[QUANTILES, Quantile.MEDIAN_WAIT] = between(times[Row.WAIT], measured, 50)
-    found[QUANTILES, Quantile.P95_WAIT] = between(times[Row.WAIT], measured, 95)
-    found[QUANTILES, Quantile.MEDIAN_BOUNDED] = between(ratios[Row.BOUNDED], measured, 50)
+    found[QUANTILES, Quantile.MEDIAN_WAIT] = between(times[Row.WAIT], measured, MEDIAN)
+    found[QUANTILES, Quantile.P95_WAIT] = between(times[Row.WAIT], measured, P95)
+    found[QUANTILES, Quantile.MEDIAN_BOUNDED] = between(ratios[Row.BOUNDED], measured, MEDIAN)
     found[QUANTILES, Quantile.LARGEST_BOUNDED] = ratios[Row.BOUNDED, measured - 1]
     whole[Whole.LONGEST_WAIT] = times[Row.WAIT, measured - 1]
     for row in range(RATIOS):
@@ -235,7 +248,8 @@ def metrics_at_once(
         ratios, times, whole,
     ):  # fmt: skip
         return None
-    times[Row.BOUNDED :].sort()  # slowdowns, too: numbers above zero are in the order of their bits
+    # Slowdowns, too: numbers above zero are in the order of their bits.
+    times[Row.BOUNDED :].partition(places_in_order(measured))
     if not sum_up(jobs.submit, state.runs, ratios, times, measured, whole, sums):
         return None
     *parts, (median_wait, p95_wait, median, largest, *_) = sums.tolist()
