@@ -134,6 +134,22 @@ def test_who_may_not_preempt_waits() -> None:
     assert schedule.pieces is None and schedule.start[1] >= schedule.end[0]
 
 
+def test_a_job_starts_below_one_that_preempted() -> None:
+    """Two of four cores were idle when the urgent job started on the other row with all of them. A job that
+    may not preempt gets the two that nobody has in the first row, and takes turns with the urgent one."""
+    given = jobs(
+        (0, 1, 30, 10), (60, 1, 30, 5), (120, 1, 30, 5),
+        qos=["normal", "urgent", "normal"], exclusive=[0, 0, 0], cpus=[2, 4, 2], tasks=[2, 4, 2],
+        required_nodes=["n1", "n1", "n1"],
+    )  # fmt: skip
+    schedule = simulated(given, by_qos())
+    assert int(schedule.start[1]) // 10**6 < 60 + MINUTE
+    assert int(schedule.start[2]) // 10**6 < 120 + MINUTE
+    assert len(running(schedule, 2)) > 2
+    assert sum(end - begin for begin, end in running(schedule, 2)) == 300
+    assert headway.audit(schedule).ok
+
+
 def test_the_row_of_those_who_preempt_is_for_them_alone() -> None:
     """The urgent job is alone when the first has ended: its cores are in the first row then, so that a normal
     job waits for it, and another urgent one, who may preempt nobody, does, too."""

@@ -101,11 +101,13 @@ def select_over(state: State, table: Table, candidates: int, job: int, part: int
 def select_row(state: State, table: Table, candidates: int, job: int, part: int, rows: int) -> int:
     """Choose nodes for a job where it takes turns with others, in the first of ``rows`` that it fits in.
 
-    The fullest row comes first; where jobs are preempted by QOS the rows stay in their order.
+    The fullest row comes first; where jobs are preempted by QOS the rows stay in their order. Also a single
+    row is tried there: what is idle in it may be in use in the row of those who preempt.
     """
     memory, tried = state.memory, 0
     in_order = memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS
-    for _ in range(rows if rows > 1 else 0):
+    takes_turns = memory.partitions[Partition.ROWS_PREEMPTING, part] > 1
+    for _ in range(rows if takes_turns else 0):
         row, most = -1, -1
         for other in range(rows):
             used = 0 if in_order else cores_in_row(state, part, other)
