@@ -43,26 +43,47 @@ def test_each_look_of_shadow_is_told_and_an_interrupt_says_where_they_are(
     assert [json.loads(line) for line in (run.folder / "l.jsonl").read_text().splitlines()] == [look, look]
 
 
-def squeue(*jobs: tuple[int, str, int, str, int]) -> str:
+def test_a_cluster_that_never_answers_is_an_error_and_nothing_is_written(run: Headway) -> None:
+    written(run.folder, cluster("a", 4, kind="slurm", conf="missing.conf"))
+    done = run(
+        "shadow", "grid.toml", "a", "--policy", "easy", "--log", "l.jsonl", "--looks", 2, "--every", 0.1
+    )
+    *_, why, end = done.err.splitlines()
+    assert why == f"cluster a: its configuration (conf) is not at {run.folder / 'missing.conf'}"
+    assert end == "headway: a did not answer at 2 looks; nothing was added to l.jsonl" and done.status == 2
+    assert not (run.folder / "l.jsonl").read_text()
+
+
+def test_a_pause_without_end_is_refused(run: Headway) -> None:
+    written(run.folder, cluster("a", 4, kind="slurm"))
+    done = run("shadow", "grid.toml", "a", "--policy", "easy", "--every", "inf")
+    assert done.err == "headway: --every must be from 0.1 to 86,400 seconds, not inf\n" and done.status == 2
+
+
+def squeue(*jobs: tuple[int, str, int, str, int], why: str = "Priority") -> str:
     """Jobs (number, state, processors, limit, priority) of users who submitted them an hour ago."""
     now = int(time.time())
     lines = []
     for number, state, procs, limit, priority in jobs:
         start, end = ("N/A", "N/A") if state == "PENDING" else (now - 1, now + 60)
-        reason = "Priority" if state == "PENDING" else "None"
+        reason = why if state == "PENDING" else "None"
         lines.append(
             f"{number}|{state}|{procs}|{start}|{end}|{limit}|{reason}|{priority}|{now - 3600}|main|ada|||n1|x"
         )
     return "\n".join(lines)
 
 
-def looks(tmp_path: Path, policy: str, *queues: str) -> list[dict[str, Any]]:
+UP = "n1|main*|up|idle|0/4/0/4"
+
+
+def looks(tmp_path: Path, policy: str, *queues: str, nodes: str = UP) -> list[dict[str, Any]]:
     """What is written down at each look, on a cluster of four processors."""
     grid = written(tmp_path, cluster("a", 4, kind="slurm"))
     shadow = Shadow(grid, grid.sites[0], [parse_spec(policy)])
     found = []
     for queue in queues:
-        shadow.slurm.run = lambda *_, text=queue: text  # type: ignore[method-assign]
+        texts = {"squeue": queue, "sinfo": nodes}
+        shadow.slurm.run = lambda *words, texts=texts: texts[words[0]]  # type: ignore[method-assign]
         found.append(shadow.look())
     return found
 
@@ -100,3 +121,41 @@ def test_a_job_that_the_policy_would_have_started_before(tmp_path: Path) -> None
     first["time"] -= 30 * SECOND
     [told] = compare(map(json.dumps, (first, second)), Path("x.jsonl"))
     assert (told.earlier, told.same, told.later) == (1, 0, 0) and told.mean_lead == pytest.approx(29, abs=2)
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        "BeginTime",
+        "Dependency",
+        "DependencyNeverSatisfied",
+        "JobArrayTaskLimit",
+        "JobHeldUser",
+        "JobHeldAdmin",
+    ],
+)
+def test_a_job_that_nobody_may_start_yet_is_not_in_the_queue(tmp_path: Path, why: str) -> None:
+    """It waits for a time or for others; once Slurm has started it, the policy has it too."""
+    before, after = squeue((1, "PENDING", 2, "10:00", 8), why=why), squeue((1, "RUNNING", 2, "10:00", 8))
+    first, second = looks(tmp_path, "easy", before, after)
+    first["time"] -= 30 * SECOND
+    assert first["waiting"] == [] and first["policies"]["easy"] == {"start": [], "plans": {}}
+    [told] = compare(map(json.dumps, (first, second)), Path("x.jsonl"))
+    assert (told.earlier, told.same, told.later) == (0, 1, 0)
+
+
+def test_a_job_that_was_preempted_and_does_not_come_back_waits_no_more(tmp_path: Path) -> None:
+    """Slurm shows it for some minutes; one that comes back is PENDING."""
+    [look] = looks(tmp_path, "easy", squeue((1, "PREEMPTED", 2, "10:00", 8), (2, "RUNNING", 2, "10:00", 9)))
+    assert look["waiting"] == [] and look["running"] == 1 and look["policies"]["easy"]["start"] == []
+
+
+def test_processors_of_nodes_that_are_down_or_drained_are_not_there(tmp_path: Path) -> None:
+    """Two nodes of two processors, one of them drained: only who runs there goes on."""
+    nodes = "n1|main*|up|mixed|1/1/0/2\nn2|main*|up|draining|1/0/1/2\nn2|all|up|draining|1/0/1/2"
+    waiting = (3, "PENDING", 4, "10:00", 9), (4, "PENDING", 2, "10:00", 8), (5, "PENDING", 1, "10:00", 7)
+    running = (1, "RUNNING", 1, "10:00", 1), (2, "RUNNING", 1, "10:00", 1)
+    [look] = looks(tmp_path, "easy", squeue(*running, *waiting), nodes=nodes)
+    assert look["policies"]["easy"]["start"] == ["5"]
+    [look] = looks(tmp_path, "easy", squeue(*waiting), nodes="n1|main*|up|down*|0/0/4/4")
+    assert look["policies"]["easy"] == {"start": [], "plans": {}} and len(look["waiting"]) == 3

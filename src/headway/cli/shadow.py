@@ -15,6 +15,9 @@ from headway.plain import counted
 from headway.policies.spec import parse_spec
 from headway.units import SECOND
 
+LONGEST_PAUSE = 86_400
+"""Seconds between two looks: a day."""
+
 
 @command("shadow", example="headway shadow grid.toml bordeaux --policy easy --log week.jsonl")
 def shadow(
@@ -49,8 +52,8 @@ def shadow(
         raise UsageError(
             "shadow needs a cluster and a policy: headway shadow GRID.toml CLUSTER --policy SPEC"
         )
-    if not every >= 0.1:
-        raise UsageError(f"--every must be at least 0.1, not {every}")
+    if not 0.1 <= every <= LONGEST_PAUSE:
+        raise UsageError(f"--every must be from 0.1 to {LONGEST_PAUSE:,} seconds, not {every}")
     import json as text
 
     from headway.live.grid_file import load_grid
@@ -81,6 +84,8 @@ def shadow(
         finally:
             if made:
                 display.say(f"{counted(made, 'look')} added to {log}; headway shadow {log} compares them")
+    if not made:
+        raise NoAnswer(f"{cluster} did not answer at {counted(tried, 'look')}; nothing was added to {log}")
 
 
 def _told(seen: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from headway.errors import HeadwayError
 from headway.live.accounts import Accounts
 from headway.live.grid_file import Grid, Site
-from headway.live.journal import OVER, Journal, TaskRow
+from headway.live.journal import OVER, RUNNING, Journal, TaskRow
 from headway.live.proxy import Proxy
 from headway.live.safety import Guard
 from headway.live.script import remove_fence
@@ -142,9 +142,8 @@ class LiveAgent:
         place = agent.arrive(row)
         answers = self._answers(row.number)
         if place is None:
-            silent = [proxy for proxy in self.proxies if proxy.silent]
-            if silent:
-                raise NoAnswer(silent[0].silent)
+            if why := self._why_not_now(row.number):
+                raise NoAnswer(why)
             self.journal.set_task(row.number, state="refused", ended=now)
             self.journal.decide(now, "refused", row.number, answers=answers)
             return ""
@@ -152,6 +151,11 @@ class LiveAgent:
         self.journal.decide(now, "mapped", row.number, cluster=name, answers=answers)
         self.accounts.settle(self.now)
         return name
+
+    def _why_not_now(self, task: int) -> str:
+        """Why a task that no cluster takes may be taken later: one is silent, or lacks nodes; else empty."""
+        said = (proxy.silent or proxy.answers.get(task, {}).get("for_now", "") for proxy in self.proxies)
+        return next((str(why) for why in said if why), "")
 
     def _answers(self, task: int) -> dict[str, Any]:
         """What each server said of a task."""
@@ -240,8 +244,7 @@ class LiveAgent:
         found = [(proxy.estimate(row), number) for number, proxy in enumerate(self.proxies)]
         (completion, _), best = min(found, key=lambda each: (each[0][0], each[1]))
         if completion == NO_ANSWER:
-            silent = next((proxy.silent for proxy in self.proxies if proxy.silent), "")
-            raise Refused(silent or self._why_nowhere(asked))
+            raise Refused(self._why_not_now(0) or self._why_nowhere(asked))
         answer = self.proxies[best].answers[0]
         return {"cluster": self.proxies[best].name, "answers": self._answers(0), **answer}
 
@@ -265,6 +268,8 @@ class LiveAgent:
             last = attempts[-1]
             found |= {"cluster": last.server, "procs": last.procs, "batch_name": last.name}
             found |= {"start": last.start, "completion": last.completion, "walltime": last.walltime}
+            if row.state == RUNNING and row.started is not None and last.walltime is not None:
+                found["completion"] = row.started + last.walltime
         return found
 
     def on_queue(self, count: int = 100) -> dict[str, Any]:

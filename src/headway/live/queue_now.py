@@ -14,14 +14,14 @@ from headway.units import SECOND
 def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:
     """The jobs that run, then those that wait in Slurm's order of priority; and when (µs since 1970).
 
-    Held jobs are left out: nobody knows when they will be released.
+    Jobs that are held, or wait for a time or for other jobs, are left out: nobody knows when they may start.
     """
     jobs = parse_queue(Slurm(site.name, site.conf, grid.timeout).run(*LOOK))
     now = int(time.time() * SECOND)
     part = site.partition
     jobs = [job for job in jobs if not part or part in job.partition.split(",")]
     running = [job for job in jobs if job.state == "running" and job.start is not None]
-    waiting = [job for job in in_order(jobs) if job.state == "waiting"]
+    waiting = [job for job in in_order(jobs) if job.may_start]
     return [
         Present(
             procs=job.procs,

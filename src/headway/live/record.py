@@ -85,6 +85,8 @@ def _columns(grid: Grid, row: TaskRow, attempt: Attempt, epoch: int, molded: boo
     task, site = row.task, grid.site(attempt.server)
     length, walltime = row.ended - row.started, attempt.walltime or task.walltime
     killed = row.state == "killed"
+    if site.kind == "slurm":  # looks at limits every 30 s only: what it let a task have was its walltime
+        walltime = length if killed else max(walltime, length)
     runtime = 2 * walltime if killed else length
     found = {
         "asked_submit": row.submitted - epoch,

@@ -19,6 +19,7 @@ from headway.live.batch import START, Batch, Picture, planned_from
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
+from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue
 from headway.live.slurm.rules import Rules
 from headway.policies.grid.composed.cluster import Shape
@@ -32,6 +33,7 @@ class Shadow:
     def __init__(self, grid: Grid, site: Site, policies: Sequence[Spec]) -> None:
         self.site, self.policies = site, policies
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
+        self.nodes = Nodes(self.slurm)
         self.rules: dict[str, Rules] = {}
         """Slurm's own rules, where they are asked for."""
         for policy in policies:
@@ -51,7 +53,7 @@ class Shadow:
         jobs = [job for job in jobs if not part or part in job.partition.split(",")]
         fresh = [job for job in jobs if self.before is not None and self._is_new(job)]
         self.before = {job.number: job.state for job in jobs}
-        waiting = [job for job in in_order(jobs) if job.state == "waiting"]
+        waiting = [job for job in in_order(jobs) if job.may_start]
         running = [job for job in jobs if job.state == "running" and job.start is not None]
         queue = in_order([*waiting, *(replace(job, state="waiting", start=None, nodes="") for job in fresh)])
         known = {job.number for job in fresh}
@@ -85,13 +87,14 @@ class Shadow:
         """The jobs that a policy would start now, and when it plans those that wait."""
         if policy.brief in self.rules:
             return self._by_rules(self.rules[policy.brief], running, waiting, now)
-        room = max(self.site.cluster.procs, sum(job.procs for job in running))
+        usable = self.nodes.usable(self.site.cluster.procs, self.site.partition)
+        room = max(usable, sum(job.procs for job in running), 1)
         everybody = [*running, *waiting]
         ran = [(number, job.start or now, _job(job, now)) for number, job in enumerate(running)]
         waits = [
             (number, _job(job, now))
             for number, job in enumerate(waiting, len(running))
-            if job.procs <= self.site.cluster.procs
+            if job.procs <= usable
         ]
         batch = planned_from(replace(self.site.cluster, procs=room), policy, Picture(ran, waits), now)
         batch.close()

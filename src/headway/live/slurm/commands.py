@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 from headway.live.wire import NoAnswer, Refused
 
@@ -25,13 +26,15 @@ class Slurm:
     """The commands of one cluster."""
 
     def __init__(self, name: str, conf: str, timeout: float) -> None:
-        self.name, self.timeout = name, timeout
+        self.name, self.conf, self.timeout = name, conf, timeout
         self.env = {**os.environ, "SLURM_TIME_FORMAT": "%s"}
         if conf:
             self.env["SLURM_CONF"] = conf
 
     def run(self, *words: str, text: str = "") -> str:
         """What a command prints; NoAnswer if the controller did not answer, Refused if it said no."""
+        if self.conf and not Path(self.conf).is_file():  # commands would search the network for another
+            raise NoAnswer(f"cluster {self.name}: its configuration (conf) is not at {self.conf}")
         try:
             done = subprocess.run(
                 words,

@@ -16,7 +16,10 @@ LOOK = ("squeue", "--noheader", "--all", "--states=all", "--array", f"--format={
 
 OURS = "hw-"
 """How the names of an agent's jobs begin."""
-HELD = ("JobHeldUser", "JobHeldAdmin")
+HELD = "JobHeldUser"
+NOT_ELIGIBLE = ("BeginTime", "Dependency", "DependencyNeverSatisfied", "JobArrayTaskLimit", "JobHeldAdmin")
+"""Reasons of jobs that wait for a time, for other jobs or for an operator: nobody may start them yet. What an
+operator holds is not for us to release."""
 RUNNING = ("RUNNING", "COMPLETING", "CONFIGURING", "STAGE_OUT", "SIGNALING", "STOPPED")
 STATES = {
     "COMPLETED": "done",
@@ -24,14 +27,13 @@ STATES = {
     "TIMEOUT": "killed",
     "DEADLINE": "killed",
     "SUSPENDED": "suspended",
-    "PREEMPTED": "waiting",
     "REQUEUED": "waiting",
     "REQUEUE_FED": "waiting",
     "REQUEUE_HOLD": "held",
     "SPECIAL_EXIT": "held",
     "RESV_DEL_HOLD": "held",
 } | dict.fromkeys(RUNNING, "running")
-"""Slurm's word -> ours; what is not here has failed."""
+"""Slurm's word -> ours; what is not here has failed. A job that was preempted and comes back is PENDING."""
 UNLIMITED = 365 * DAY
 
 
@@ -54,10 +56,17 @@ class SlurmJob:
     """Those it runs on, such as n[1-3,7]."""
     account: str = ""
     qos: str = ""
+    is_eligible: bool = True
+    """Whether it waits for processors alone, not for a time, for other jobs or for an operator."""
 
     @property
     def is_waiting(self) -> bool:
         return self.state in ("waiting", "held")
+
+    @property
+    def may_start(self) -> bool:
+        """Whether a scheduler may start it now."""
+        return self.state == "waiting" and self.is_eligible
 
 
 def parse_queue(text: str) -> list[SlurmJob]:
@@ -80,10 +89,11 @@ def parse_line(line: str) -> SlurmJob:
     partition, user, account, qos, nodes, name = rest
     found = STATES.get(state, "failed")
     if state == "PENDING":
-        found = "held" if reason in HELD else "waiting"
+        found = "held" if reason == HELD else "waiting"
     return SlurmJob(
         number, found, int(cpus or 0), _instant(start), _instant(end), parse_limit(limit), int(priority or 0),
         _instant(submitted) or 0, partition, user, name, nodes, _name(account), _name(qos),
+        reason not in NOT_ELIGIBLE,
     )  # fmt: skip
 
 

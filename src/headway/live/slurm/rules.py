@@ -22,6 +22,7 @@ from headway.errors import HeadwayError
 from headway.forecast.present import NAMED
 from headway.live.engine import Job
 from headway.live.slurm.commands import Slurm
+from headway.live.slurm.nodes import Nodes, all_up
 from headway.live.slurm.queue import SlurmJob
 from headway.live.wire import NoAnswer, Refused
 from headway.policies.grid.composed.cluster import Shape
@@ -40,7 +41,7 @@ STRIDE = 2000
 MOST_PASSES = 500
 """Passes of backfill in all that is foreseen, about."""
 FRESH = 600.0
-"""Seconds for which a site is taken to be as it was."""
+"""Seconds for which a site is taken to be as it was, but for the states of its nodes and partitions."""
 
 
 class Rules:
@@ -48,10 +49,15 @@ class Rules:
 
     def __init__(self, slurm: Slurm, policy: Spec, folder: Path) -> None:
         self.slurm, self.policy, self.folder = slurm, policy, folder
+        self.nodes = Nodes(slurm)
         self._read = -FRESH
         self._site: Site | None = None
 
     def site(self) -> Site:
+        """The site with its nodes and partitions in the states of now."""
+        return self.nodes.at(self._read_site())
+
+    def _read_site(self) -> Site:
         """Nodes, partitions and parameters; who is asked for his place, priorities have settled already."""
         if self._site is None or time.monotonic() - self._read > FRESH:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -83,6 +89,10 @@ class Rules:
     ) -> RulesPlan:
         """What becomes of the queue; jobs are numbered as they stand, running ones first."""
         return RulesPlan(self.policy, self.site(), list(running), list(waiting), now, partition)
+
+    def whole(self, now: int, partition: str) -> RulesPlan:
+        """The site with nobody on it, and with nodes and partitions that are away for now."""
+        return RulesPlan(self.policy, all_up(self._read_site()), [], [], now, partition)
 
     def warm(self) -> None:
         """Compile what is needed before anybody waits for it, if Slurm answers."""

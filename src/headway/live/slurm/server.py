@@ -15,10 +15,11 @@ from typing import Any
 from headway.live.batch import Batch, Picture, planned_from
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
-from headway.live.script import Fence, job_script, read_fence
+from headway.live.script import FENCED, Fence, job_script, read_fence
 from headway.live.server import ClusterServer, parsed
 from headway.live.slurm.accounting import Accounting
 from headway.live.slurm.commands import Slurm
+from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import LOOK, OURS, SlurmJob, in_order, parse_ours, parse_queue
 from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.task import Task
@@ -31,7 +32,8 @@ from headway.units import MINUTE, NEVER, SECOND
 FRESH = 0.3
 """Seconds for which a look at the queue is used again."""
 OVERRUN = 2 * MINUTE
-"""A job may outlive its limit by so much before it counts as dead: Slurm looks every 30 s, then waits."""
+"""A job may outlive its limit by so much before it counts as dead: Slurm looks every 30 s, then waits. One
+that Slurm says has ended has as long to tell its end on the storage of the fences."""
 
 
 class SlurmServer(ClusterServer):
@@ -41,6 +43,7 @@ class SlurmServer(ClusterServer):
         super().__init__(grid, site, control)
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
         self.accounting = Accounting(self.slurm)
+        self.nodes = Nodes(self.slurm)
         self.output = grid.folder / site.name / "output"
         self.foresight = site.policy
         self.rules: Rules | None = None
@@ -77,6 +80,11 @@ class SlurmServer(ClusterServer):
         """The jobs of a name; a controller that was restarted may have more than one."""
         return [job for job in self.jobs(fresh=True) if job.name == name]
 
+    @property
+    def usable(self) -> int:
+        """The processors that tasks may count on less those of nodes that are down or drained."""
+        return self.nodes.usable(self.site.cluster.procs, self.site.partition)
+
     def plan(self) -> Batch | RulesPlan:
         """What waits and runs under the rules by which Slurm is foreseen."""
         text = self.look()
@@ -85,7 +93,7 @@ class SlurmServer(ClusterServer):
         jobs = parse_queue(text)
         now, part = self.now, self.site.partition
         here = [job for job in jobs if self.rules or not part or part in job.partition.split(",")]
-        here = [job for job in here if job.state != "held" or job.name.startswith(OURS)]
+        here = [job for job in here if not job.is_waiting or job.may_start or job.name.startswith(OURS)]
         ran = [job for job in here if job.state in ("running", "suspended") and job.start is not None]
         waits = in_order(here)
         self._numbers = {job.name: number for number, job in enumerate([*ran, *waits])}
@@ -94,9 +102,9 @@ class SlurmServer(ClusterServer):
             return self._plan
         running = [(number, job.start or now, self._engine_job(job, now)) for number, job in enumerate(ran)]
         waiting = [(number, self._engine_job(job, now)) for number, job in enumerate(waits, len(ran))]
-        room = max(self.site.cluster.procs, sum(job.procs for job in ran))
+        room = max(self.usable, sum(job.procs for job in ran), 1)
         site = replace(self.site.cluster, procs=room)
-        fits = [(number, job) for number, job in waiting if job.shape.procs <= room]
+        fits = [(number, job) for number, job in waiting if job.shape.procs <= self.usable]
         plan = planned_from(site, self.foresight, Picture(running, fits), now)
         plan.close()
         self._plan = plan
@@ -115,11 +123,16 @@ class SlurmServer(ClusterServer):
         """The limit of a task on so many processors: Slurm counts in whole minutes."""
         return -(-self.shapes.walltime(task, procs) // MINUTE)
 
+    def _trial(self, task: Task, procs: int) -> Job:
+        return Job(self.minutes(task, procs) * MINUTE, Shape(procs, 1, 1))
+
     def _tuned(self, task: Task) -> tuple[int, int]:
         plan = self.plan()
 
         def completion(procs: int) -> int:
-            return plan.tried(Job(self.minutes(task, procs) * MINUTE, Shape(procs, 1, 1)))
+            if self.rules is None and procs > self.usable:
+                return NEVER
+            return plan.tried(self._trial(task, procs))
 
         return self.shapes.tuned(task, completion)
 
@@ -137,9 +150,20 @@ class SlurmServer(ClusterServer):
     def _estimate(self, asked: Task) -> dict[str, Any]:
         completion, procs = self._tuned(asked)
         if completion >= NO_ANSWER:
-            return {"completion": NO_ANSWER, "procs": 0}
+            return {"completion": NO_ANSWER, "procs": 0} | self._for_now(asked)
         length = self.minutes(asked, procs) * MINUTE
         return {"completion": completion, "procs": procs, "start": completion - length, "walltime": length}
+
+    def _for_now(self, asked: Task) -> dict[str, str]:
+        """Why a task cannot run here, if it could with all nodes."""
+        plan = None if self.rules is None else self.rules.whole(self.now, self.site.partition)
+
+        def completion(procs: int) -> int:
+            return 0 if plan is None else plan.tried(self._trial(asked, procs))
+
+        if self.shapes.tuned(asked, completion)[0] >= NO_ANSWER:
+            return {}
+        return {"for_now": f"cluster {self.site.name}: too few nodes are up for it"}
 
     def _planned(self, name: str) -> dict[str, Any] | None:
         """When a job of the queue is planned to start and end."""
@@ -252,22 +276,34 @@ class SlurmServer(ClusterServer):
             return {"state": "fenced" if fence is not None else "absent"}
         if fence is not None and not job.is_waiting:
             return {"state": "fenced"}
-        if job.state == "cancelled" and self._had_nodes(job):
-            # Slurm gave it nodes, and cancelled it before its script began: as after a crash, when it gave
-            # the number of a job that still ran to another one.
-            return {"state": "absent"}
+        if job.state == "cancelled":
+            if self._had_nodes(job):
+                # Slurm gave it nodes, and cancelled it before its script began: as after a crash, when it
+                # gave the number of a job that still ran to another one.
+                return {"state": "absent"}
+            job = replace(job, start=None)  # Slurm shows when it was cancelled
         if job.state == "done":
             return {"state": "failed", "procs": procs, "started": job.start, "ended": job.end, "code": None}
         return {"state": job.state, "procs": procs, "started": job.start, "ended": job.end, "code": None}
 
     def _had_nodes(self, job: SlurmJob) -> bool:
         """Whether a job that is over ever had nodes; one that somebody cancelled while it waited had none."""
+        return self._shown(job, r"^ +NodeList=(\S+)") not in ("", "(null)")
+
+    def _shown(self, job: SlurmJob, pattern: str) -> str:
+        """What Slurm shows of a job; empty where it has forgotten it."""
         try:
             shown = self.slurm.run("scontrol", "show", "job", job.number)
         except Refused:
+            return ""
+        found = re.search(pattern, shown, re.MULTILINE)
+        return "" if found is None else found[1]
+
+    def _died(self, job: SlurmJob) -> bool:
+        """Whether a job that left no word of its end is over, and no copy that met the fence."""
+        if job.state not in ("done", "failed") or self.now <= (job.end or 0) + OVERRUN:
             return False
-        found = re.search(r"^ +NodeList=(\S+)", shown, re.MULTILINE)
-        return found is not None and found[1] != "(null)"
+        return self._shown(job, r"\bExitCode=(\d+):") not in ("", str(FENCED))
 
     def _by_fence(self, fence: Fence, job: SlurmJob | None) -> dict[str, Any]:
         """A job that started here: ended, running, or dead without a word."""
@@ -278,8 +314,9 @@ class SlurmServer(ClusterServer):
         if job is not None and job.state == "suspended":
             return found | {"state": "suspended"}
         if job is not None and job.state in ("killed", "cancelled"):
-            ended = max(job.end or self.now, fence.started)
-            return found | {"state": job.state, "ended": ended}
+            return found | {"state": job.state, "ended": max(job.end or self.now, fence.started)}
+        if job is not None and self._died(job):  # with its node, say, before it could tell its end
+            return found | {"state": job.state, "ended": max(job.end or 0, fence.started)}
         limit = job.limit if job is not None else 24 * 60 * MINUTE
         alive = job is not None and job.state == "running"
         if not alive and self.now > fence.started + limit + OVERRUN:

@@ -1,0 +1,85 @@
+"""Slurm's nodes as they are now: which are down or drained, and how many CPUs are left."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from headway.live.slurm.commands import Slurm
+from headway.site import Site
+from headway.site.outages import kind_of
+
+LOOK = ("sinfo", "--noheader", "--all", "--Node", "--format=%N|%P|%a|%T|%C")
+"""Node, partition, the partition's state, the node's state, CPUs as allocated/idle/other/all."""
+FRESH = 5.0
+"""Seconds for which a look is used again."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node in one of its partitions."""
+
+    name: str
+    partition: str
+    opened: str
+    """The partition's state."""
+    state: str
+    cpus: int
+    """Those that have a job or may get one."""
+
+
+class Nodes:
+    """The nodes of a cluster, looked at now and then."""
+
+    def __init__(self, slurm: Slurm) -> None:
+        self.slurm = slurm
+        self._looked, self._found = -FRESH, list[Node]()
+
+    def look(self) -> list[Node]:
+        """Each node in each of its partitions."""
+        if time.monotonic() - self._looked > FRESH:
+            self._found = [parse_line(line) for line in self.slurm.run(*LOOK).splitlines()]
+            self._looked = time.monotonic()
+        return self._found
+
+    def usable(self, procs: int, partition: str = "") -> int:
+        """How many of so many processors the nodes of a partition, or all, can have jobs on now."""
+        cpus = {node.name: node.cpus for node in self.look() if partition in ("", node.partition)}
+        return min(procs, sum(cpus.values()))
+
+    def at(self, site: Site) -> Site:
+        """A site with its nodes and partitions in the states of now."""
+        nodes = {node.name: _state(node.state) for node in self.look()}
+        partitions = {node.partition: node.opened.upper() for node in self.look()}
+        return replace(
+            site,
+            nodes=tuple(replace(each, state=nodes.get(each.name, each.state)) for each in site.nodes),
+            partitions=tuple(
+                replace(each, state=partitions.get(each.name, each.state)) for each in site.partitions
+            ),
+        )
+
+
+def all_up(site: Site) -> Site:
+    """A site with every node and partition in use."""
+    return replace(
+        site,
+        nodes=tuple(replace(each, state="IDLE") for each in site.nodes),
+        partitions=tuple(replace(each, state="UP") for each in site.partitions),
+    )
+
+
+def parse_line(line: str) -> Node:
+    """One line of sinfo.
+
+    >>> parse_line("n1|main*|up|drained|0/0/4/4").cpus
+    0
+    """
+    name, partition, opened, state, cpus = line.split("|")
+    allocated, idle, *_ = map(int, cpus.split("/"))
+    return Node(name, partition.removesuffix("*"), opened, state, allocated + idle)
+
+
+def _state(shown: str) -> str:
+    """The state of a node in the word of Slurm's rules: sinfo marks those that do not answer, as in down*."""
+    return (kind_of(shown) or "idle").upper()
