@@ -213,6 +213,15 @@ def test_limits_that_are_not_enforced_bind_nobody() -> None:
     assert not broken(a_schedule({"user": "bob"}, {"user": "bob"}, site=site))
 
 
+@pytest.mark.parametrize("placed", [True, False])
+def test_where_a_job_ran_stands_in_one_order(placed: bool) -> None:
+    """Whether the policy chose the partition or the log did."""
+    schedule = a_schedule({})
+    shown = schedule if placed else dataclasses.replace(schedule, partition=None, shares=None)
+    after = shown.frame().columns[12:]
+    assert after[: 4 if placed else 3] == ["partition", "qos", "account", "nodes"][: 4 if placed else 3]
+
+
 def test_columns_are_written_as_slurm_writes_them_and_read_back(tmp_path: Path) -> None:
     schedule = a_schedule(
         {"nodes": "n[1-3]", "cpus": "4(x2),2", "memory": "100(x3)"},

@@ -189,6 +189,16 @@ def test_tight_budgets_are_kept() -> None:
 # ---- asking for them ----
 
 
+def test_a_load_is_waiting() -> None:
+    """1 loads for 3 s and runs for 5; 2 waits until 8, loads for 2 s and is killed after 2 s of running."""
+    first = Job(1, 0, 2, 20, 5, file="c", file_gb=Fraction(3))
+    second = Job(2, 1, 3, 4, 9, file="d", file_gb=Fraction(2))
+    schedule = simulated([first, second], NODES[:1], "fcfs")
+    assert (schedule.end // SECOND).tolist() == [8, 12]
+    frame = schedule.frame()
+    assert frame["wait"].to_list() == [0, 7] and frame["waiting"].to_list() == [3, 9]
+
+
 def some_jobs() -> Workload:
     return workload_of([Job(1, 0, 2, 20, 5, file="c", file_gb=Fraction(3)), Job(2, 0, 3, 9, 9)])
 

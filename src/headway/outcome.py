@@ -108,9 +108,10 @@ def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
         gone = np.flatnonzero(~has_run[order]).tolist()
         kept = without_refused(kept, {int(order[job]): reason(ran, job) for job in gone})
         columns = select_jobs(columns, has_run)
-    if columns.get("pieces") is not None and columns["pieces"].is_resumed:
-        runtime, walltime = columns.get("runtime", kept.runtime), columns.get("walltime", kept.walltime)
-        columns["waiting"] = columns["end"] - kept.submit - np.minimum(runtime, walltime)
+    pieces: Pieces | None = columns.get("pieces")
+    if pieces is not None and pieces.is_held_up:
+        running = pieces.running_time(columns["start"], columns["end"])
+        columns["waiting"] = columns["end"] - kept.submit - running
     is_grid = ran.policy.is_grid
     take_places(columns, [cluster.name for cluster in platform.clusters], prepared.sites, is_grid)
     if prepared.moves is not None:

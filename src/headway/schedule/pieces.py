@@ -74,9 +74,17 @@ class Pieces:
         return len(np.unique(self.job)) < len(self.job)
 
     @property
-    def is_resumed(self) -> bool:
-        """Whether some run was suspended and went on."""
-        return bool((self.state == STATES.index("suspended")).any())
+    def is_held_up(self) -> bool:
+        """Whether some run did something else than running: it loaded a file, or was suspended."""
+        return bool((self.state != STATES.index("running")).any())
+
+    def running_time(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How long the final run of each job was running, for jobs with these starts and ends (µs)."""
+        time = end - start
+        time[self.job] = 0
+        counted = self.final(len(time)) & (self.state == STATES.index("running"))
+        np.add.at(time, self.job[counted], (self.end - self.start)[counted])
+        return time
 
     @property
     def holding(self) -> NDArray[np.bool_]:

@@ -53,11 +53,12 @@ def schedule_frame(schedule: Schedule, times: Times = seconds_column) -> pl.Data
         _workload_names(schedule, "user"),
         _workload_names(schedule, "queue"),
     ]
-    for name, column in divisions(workload).items():
-        if name != "queue" and not (name == "partition" and schedule.partition is not None):
-            columns.append(_workload_names(schedule, column).alias(name))
-    if schedule.partition is not None:
-        columns.append(_names("partition", schedule.partition, schedule.labels.get("partition")))
+    of_site = divisions(workload)
+    for name in ("partition", "qos", "account"):
+        if name == "partition" and schedule.partition is not None:
+            columns.append(_names(name, schedule.partition, schedule.labels.get(name)))
+        elif name in of_site:
+            columns.append(_workload_names(schedule, of_site[name]).alias(name))
     if schedule.shares is not None:
         columns += share_columns(schedule.shares, len(schedule))
     for name in ("group", "cluster", "node"):
