@@ -120,14 +120,31 @@ def test_convert_from_slurm_to_swf_and_batsim(headway: Headway) -> None:
             assert back.columns[column].tolist() == slurm.columns[column].tolist(), (name, column)
 
 
-def test_convert_prints_to_standard_output(headway: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_convert_takes_the_jobs_of_a_site(headway: Headway) -> None:
+    headway("site", "example", "cluster")
+    assert headway("convert", "cluster", "jobs.swf").status == 0
+    site = read(headway.folder / "cluster" / "jobs.txt.gz")
+    assert read(headway.folder / "jobs.swf").submit.tolist() == site.submit.tolist()
+    refused = headway("anonymise", "cluster", "-")
+    assert refused.status == 2 and "a site has several files" in refused.err
+
+
+@pytest.mark.parametrize(
+    "words", [("convert", "log.swf", "-", "--apply", "first(jobs=1)"), ("anonymise", "log.swf", "-")]
+)
+def test_a_log_is_printed_to_standard_output(
+    headway: Headway, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """A file of that name has nothing to do with it."""
+    headway.write("-", "a file")
     written = io.BytesIO()
     stream = io.TextIOWrapper(written)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", stream)
-        headway("convert", "log.swf", "-", "--apply", "first(jobs=1)")
+        assert headway(*words).status == 0
     jobs = [line for line in written.getvalue().decode().splitlines() if not line.startswith(";")]
-    assert len(jobs) == 1 and jobs[0].startswith("1 0 -1 10")
+    assert len(jobs) == (1 if words[0] == "convert" else 4) and jobs[0].startswith("1 0 -1 10")
+    assert (headway.folder / "-").read_text() == "a file"
 
 
 def test_a_schedule_becomes_batsims_file(headway: Headway) -> None:

@@ -489,6 +489,7 @@ def test_who_is_not_over_is_left_out_of_a_simulation(record: Record, tmp_path: P
         (["--procs", "64", "--walltime", "1h"], "no such job can ever start"),
         (["--job", "99999"], "has no job 99999"),
         (["--procs", "4", "--walltime", "1h", "--user", "mallory"], "has no user 'mallory'"),
+        (["--procs", "4", "--walltime", "1h", "--partition", "99"], "has no partition '99'; it has none"),
         (["--procs", "4", "--walltime", "1h", "--policy", "redirection"], "one machine with one queue"),
     ],
 )

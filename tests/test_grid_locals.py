@@ -88,7 +88,7 @@ def test_a_task_behind_a_suspended_job_moves_under_ujfb() -> None:
     assert spans(schedule) == [(0, 32), (0, 5), (10, 20), (3, 13)]
     assert places(schedule) == "abba"
     assert (schedule.own["suspensions"], schedule.own["max_preemption_delay"]) == (1, 60)
-    assert schedule.pieces is not None and schedule.pieces.is_resumed
+    assert schedule.pieces is not None and schedule.pieces.is_held_up
     assert schedule.waiting is not None and int(schedule.waiting[0]) == 12 * MINUTE
 
 

@@ -27,7 +27,9 @@ def anonymise(
     ],
     target: Annotated[
         Path,
-        options.argument("OUT", "File to write; .gz packs it. For a site a folder or a .tar.gz."),
+        options.argument(
+            "OUT", "File to write; .gz packs it, - prints it. For a site a folder or a .tar.gz."
+        ),
     ],
     key_file: Annotated[
         Path | None,
@@ -46,15 +48,19 @@ def anonymise(
     they appear, or hashed with a secret key. Comments and columns that are not known to be harmless are left
     out. What is kept, and why, is listed.
     """
-    refuse_existing(target, force)
+    printed = str(target) == "-"
+    refuse_existing(target, force or printed)
     key = _key(key_file)
 
     from headway.site.archive import is_archive
     from headway.workload.anonymise import anonymise as replace_names
 
     place = Path(source)
+    quiet = quiet or printed
     with Display(quiet).working(f"reading {source}"):
         if place.is_dir() or is_archive(place):
+            if printed:
+                raise UsageError("a site has several files; give a folder or a .tar.gz in place of -")
             from headway.site.anonymise import anonymise_site
 
             done = anonymise_site(place, target, key)

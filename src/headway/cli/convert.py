@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def convert(
     source: Annotated[
         str,
-        options.argument("IN", "Job log, - for standard input, or a folder of simulate --out."),
+        options.argument(
+            "IN", "Job log, - for standard input, a site's folder, or a folder of simulate --out."
+        ),
     ],
     target: Annotated[
         Path,
@@ -44,7 +46,7 @@ def convert(
     from headway.cli.inputs import parse_rules
 
     rules = parse_rules(rule)
-    if Path(source).is_dir() or target.name.endswith("_jobs.csv"):
+    if (Path(source) / "run.json").is_file() or target.name.endswith("_jobs.csv"):
         if apply or rules or annotations is not None:
             raise UsageError("a schedule is written as it is; --apply, --rule and --annotations are for logs")
         _schedule(Path(source), target, force, quiet)

@@ -52,7 +52,7 @@ def check_target(target: Path, many: bool, force: bool) -> None:
             f"{target}: a workload is written as SWF (.swf or .swf.gz) or as Batsim's .json, not as "
             f"{end}{packed}; give a name that ends so"
         )
-    refuse_existing(target, force)
+    refuse_existing(target, force or str(target) == "-")
 
 
 def write_one(workload: Workload, target: Path) -> list[str]:

@@ -125,13 +125,15 @@ class Record:
     def code(self, column: str, name: str) -> int:
         """The code of a name in a column: of a label where the log has names, else the number itself."""
         labels = self.workload.labels.get(column)
-        if labels is not None:
-            if name in labels:
-                return labels.index(name)
-        elif name.lstrip("-").isdigit():
-            return int(name)
-        known = ", ".join(sorted(labels)[:12]) if labels else "numbers only"
-        raise UsageError(f"{self.workload.source.name} has no {column} {name!r}; it has {known}")
+        if labels is None:
+            numbers = np.unique(self.column(column))
+            known = {str(number): int(number) for number in numbers[numbers >= 0]}
+        else:
+            known = {label: labels.index(label) for label in sorted(labels)}
+        if name in known:
+            return known[name]
+        shown = ", ".join([*known][:12]) + (", ..." if len(known) > 12 else "")
+        raise UsageError(f"{self.workload.source.name} has no {column} {name!r}; it has {shown or 'none'}")
 
     def with_job(self, submit: int, procs: int, walltime: int, **codes: int) -> tuple[Record, int]:
         """The same with one more job that is submitted then and has not started; also its row."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,7 +84,10 @@ class Anonymised:
 def anonymise(
     source: str | os.PathLike[str], target: str | os.PathLike[str], key: str | None = None
 ) -> Anonymised:
-    """Write an anonymous copy of an SWF log or of sacct's output; JSON of sacct becomes text."""
+    """Write an anonymous copy of an SWF log or of sacct's output; JSON of sacct becomes text.
+
+    "-" is standard output.
+    """
     done, names = Anonymised(), Anonymous(Pseudonyms(key))
     anonymise_log(source, Path(target), names, done)
     done.replaced, done.blanked = names.names.counts(), names.blanked
@@ -123,6 +127,10 @@ def _some(lines: Iterator[bytes], done: Anonymised, name: str) -> Iterator[bytes
 
 
 def _write(lines: Iterator[bytes], target: Path) -> None:
+    if str(target) == "-":
+        sys.stdout.buffer.writelines(lines)
+        sys.stdout.buffer.flush()
+        return
     with replacing(target) as draft, draft.open("wb") as file:
         if target.suffix == ".gz":
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as packed:
