@@ -73,6 +73,19 @@ def test_a_job_of_a_higher_tier_starts_on_top_and_the_suspended_one_loses_nothin
     assert headway.audit(schedule).ok
 
 
+def test_who_would_be_suspended_keeps_its_memory_in_plans() -> None:
+    """The job of the high tier lacks memory on every node, and suspending the first one does not give it any:
+    it has no plan, and backfill starts a short job of the low tier beside the first."""
+    given = log(
+        (0, 4, 60, 30), (60, 4, 20, 10), (70, 1, 10, 5), partition=["low", "top", "low"],
+        exclusive=[0, 0, 0], cpus=[4, 16, 1], tasks=[4, 16, 1], memory_node_mb=[12_000, 5_000, 1_000],
+    )  # fmt: skip
+    schedule = simulated(given, gang())
+    assert schedule.start[1] >= schedule.end[0]
+    assert int(schedule.start[2]) // 10**6 < 70 + MINUTE
+    assert headway.audit(schedule).ok
+
+
 def test_what_is_idle_is_taken_first() -> None:
     given = jobs((0, 2, 30, 30), (600, 2, 20, 10), partition=["low", "top"])
     schedule = simulated(given, gang())

@@ -164,6 +164,36 @@ def test_the_row_of_those_who_preempt_is_for_them_alone() -> None:
     assert headway.audit(schedule).ok
 
 
+def test_rows_are_dealt_anew_when_a_job_ends() -> None:
+    """The first job has two cores of n1, the urgent one all four in the other row. When the job on n2 ends
+    all are dealt anew: the first job comes first, but then the row of the urgent one has more cores and
+    stands before the other. So a job for the two idle cores, which may not preempt, finds none there."""
+    given = jobs(
+        (0, 1, 30, 20), (0, 1, 30, 3), (60, 1, 30, 5), (240, 1, 30, 5),
+        qos=["normal", "normal", "urgent", "normal"], required_nodes=["n1", "n2", "n1", "n1"],
+        exclusive=[0] * 4, cpus=[2, 4, 4, 2], tasks=[2, 4, 4, 2],
+    )  # fmt: skip
+    schedule = simulated(given, by_qos())
+    assert schedule.start[2] < schedule.end[1] < schedule.submit[3]
+    assert schedule.start[3] >= schedule.end[2]
+    assert headway.audit(schedule).ok
+
+
+def test_backfill_looks_into_the_row_of_those_who_preempt() -> None:
+    """An urgent job has n1 to n3, a normal one most of n4's memory, for want of which the third job stops the
+    main loop. The fourth may preempt the normal one; so it may use the second row anywhere, and backfill
+    starts it on top of the urgent job."""
+    given = log(
+        (0, 3, 60, 30), (0, 1, 60, 30), (60, 4, 30, 5), (70, 1, 30, 5),
+        qos=["urgent", "normal", "urgent", "urgent"], required_nodes=["n[1-3]", "n4", "", "n1"],
+        exclusive=[0] * 4, memory_node_mb=[1000, 9000, 9000, 1000],
+    )  # fmt: skip
+    schedule = simulated(given, by_qos())
+    assert int(schedule.start[3]) // 10**6 < 70 + MINUTE
+    assert schedule.start[2] >= schedule.end[1]
+    assert headway.audit(schedule).ok
+
+
 def test_explain_names_whose_turn_it_was() -> None:
     said = str(headway.explain(simulated(jobs((0, 4, 30, 5), (60, 4, 30, 5)), turns()), 1))
     assert "suspended for job 2" in said

@@ -34,7 +34,8 @@ def when_and_where(
     staying = list(running)
     if preemptable:
         for held in preemptable:
-            usage.remove(held)
+            aside = machine.settings.gang and machine.partitions[held.partition].preempt_mode == "SUSPEND"
+            usage.remove(held, keep_memory=aside)
         found = select(machine, job, partition, candidates, usage, weights)
         if found is not None:
             return now, sum(1 << i for i in found)

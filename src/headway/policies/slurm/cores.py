@@ -156,21 +156,6 @@ def cores_in_row(state: State, part: int, row: int) -> int:
 
 
 @kernel
-def fits_in_row(state: State, job: int, row: int) -> bool:
-    """Whether nobody in a row of its tier has a core of a job."""
-    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
-    first = memory.partitions[Partition.LEVEL, memory.jobs[SlurmJob.PARTITION, job]]
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        node = state.shares[Share.NODE, entry]
-        for word in range(memory.settings[Setting.CORE_WORDS]):
-            place = row_of(memory, first + row, word)
-            used = memory.gres_total[place, node] - state.nodes[NODE_ROWS + place, node]
-            if cores_of_share(state, entry, level, word) & used:
-                return False
-    return True
-
-
-@kernel
 def move_to_row(state: State, job: int, row: int) -> None:
     """Let a job have its cores in another row."""
     memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)

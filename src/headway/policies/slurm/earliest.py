@@ -24,9 +24,10 @@ from headway.policies.slurm.ends import (
     touches,
 )
 from headway.policies.slurm.offers import whole_nodes
-from headway.policies.slurm.selection import select
+from headway.policies.slurm.rows import deal_trial
+from headway.policies.slurm.selection import select, select_in
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, SlurmJob
+from headway.policies.slurm.tables import Memory, Partition, Scratch, SlurmClock, SlurmJob
 from headway.policies.slurm.whole import idle_after, select_whole
 
 
@@ -60,6 +61,16 @@ def widened(memory: Memory, width: int, anchor: int, place: int) -> int:
             return width
 
 
+@kernel
+def select_later(state: State, job: int, part: int, rows: int) -> int:
+    """Choose nodes for a job of the set WINDOW on what the trial table has free, in one of the rows of its
+    partition that a job may use (``rows``: which of its two numbers of them)."""
+    memory = state.memory
+    if memory.settings[Setting.SLICE] > 0:
+        deal_trial(state)
+    return select_in(state, memory.trial, Scratch.WINDOW, job, part, memory.partitions[rows, part])
+
+
 @routine
 def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_count: bool) -> int:
     """When a job could start on the set WINDOW; -1 where it never could.
@@ -75,14 +86,17 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
             found = select(state, state.nodes, Scratch.WINDOW, job, part)
         if found > 0:
             return now
-    preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
+    preempts, rows = memory.settings[Setting.PREEMPTION] != Preemption.OFF, Partition.ROWS
     if only_now and not preempts:
         return NEVER
     if not by_count:
         copy_nodes(state)
     if preempts:
-        idle += imagine_preempted(state, job, part, now)
-        if select(state, memory.trial, Scratch.WINDOW, job, part) > 0:
+        more, aside = imagine_preempted(state, job, part, now)
+        idle += more
+        if aside and memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
+            rows = Partition.ROWS_PREEMPTING
+        if select_later(state, job, part, rows) > 0:
             return now
         if only_now:
             return NEVER
@@ -118,7 +132,7 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
                 found = select_whole(state, memory.words_over, place - 1, job, part)
             else:
                 memory.clock[SlurmClock.LOOKS_AHEAD] = 1
-                found = select(state, memory.trial, Scratch.WINDOW, job, part)
+                found = select_later(state, job, part, rows)
                 memory.clock[SlurmClock.LOOKS_AHEAD] = 0
             if found > 0:
                 return start_after(memory, last, now)

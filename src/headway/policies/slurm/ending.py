@@ -53,7 +53,7 @@ def finish(state: State, job: int, run: int, now: int) -> None:
     Its nodes are completing until the epilog is over.
     """
     memory = state.memory
-    memory.clock[SlurmClock.UNSETTLED] = 1
+    memory.clock[SlurmClock.UNSETTLED] = memory.clock[SlurmClock.UNDEALT] = 1
     use(memory, job, now)
     charge(state, job, -1)
     count_task(memory, job, -1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, hold
-from headway.engine.tables import Job, Node, Run, Share, State
+from headway.engine.tables import NODE_ROWS, Job, Node, Run, Share, State
 from headway.jit import kernel, routine
+from headway.policies.slurm.cores import cores_of_share, level_in, row_of
 from headway.policies.slurm.offers import whole_nodes
-from headway.policies.slurm.preemption import is_preemptable, shares_partition
-from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.preemption import is_preemptable, shares_partition, victim_mode
+from headway.policies.slurm.settings import Mode, Preemption, Setting
 from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, SlurmJob, Work
 
 NEVER = -1
@@ -55,6 +56,7 @@ def touches(state: State, run: int) -> bool:
 def imagine_ended(state: State, run: int) -> int:
     """Let a run have given back what it holds, in the trial table; nodes free of plans that become idle."""
     trial, idle = state.memory.trial, 0
+    state.memory.jobs[SlurmJob.GONE, state.runs[Run.JOB, run]] = 1
     for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
         node = hold(state, trial, entry, -1)
         if trial[Node.RUNS, node] == 0:
@@ -111,6 +113,9 @@ def idle_in_window(state: State) -> int:
 @kernel
 def copy_nodes(state: State) -> None:
     """Let the trial table be as things are; what nodes have in all it has already."""
+    if state.memory.settings[Setting.SLICE] > 0:
+        for place in range(state.memory.clock[SlurmClock.RUNNING]):
+            state.memory.jobs[SlurmJob.GONE, state.memory.running[1, place]] = 0
     for row in range(Node.FREE_CPUS, state.nodes.shape[0]):
         for node in range(state.nodes.shape[1]):
             state.memory.trial[row, node] = state.nodes[row, node]
@@ -123,15 +128,31 @@ def start_after(memory: Memory, end: int, now: int) -> int:
     return int(end if end > now else max(late, now + 1))
 
 
+@kernel
+def imagine_aside(state: State, job: int) -> None:
+    """Let a job have given back its cores in the trial table; what else it holds it keeps."""
+    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
+    memory.jobs[SlurmJob.GONE, job] = 1
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        for word in range(memory.settings[Setting.CORE_WORDS]):
+            row = NODE_ROWS + row_of(memory, level, word)
+            memory.trial[row, state.shares[Share.NODE, entry]] += cores_of_share(state, entry, level, word)
+
+
 @routine
-def imagine_preempted(state: State, job: int, part: int, now: int) -> int:
-    """Let every running job that a job may preempt be over in the trial table; nodes that become idle."""
-    memory, idle = state.memory, 0
+def imagine_preempted(state: State, job: int, part: int, now: int) -> tuple[int, bool]:
+    """Let every running job that a job may preempt be over in the trial table, or suspended: these keep their
+    memory. How many nodes become idle, and whether one would be suspended."""
+    memory, idle, aside = state.memory, 0, False
     for place in range(memory.clock[SlurmClock.RUNNING]):
         running = memory.running[1, place]
         if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
-            idle += imagine_ended(state, state.jobs[Job.RUN, running])
-    return idle
+            if victim_mode(memory, running) == Mode.SUSPEND:
+                imagine_aside(state, running)
+                aside = True
+            else:
+                idle += imagine_ended(state, state.jobs[Job.RUN, running])
+    return idle, aside
 
 
 @kernel

@@ -19,6 +19,7 @@ from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.fairshare import use
 from headway.policies.slurm.life_tables import Level, Standing
 from headway.policies.slurm.preemption import victim_mode
+from headway.policies.slurm.rows import deal_rows
 from headway.policies.slurm.settings import Mode, Setting
 from headway.policies.slurm.tables import UNSET, Partition, SlurmClock, SlurmJob
 from headway.policies.slurm.turns import (
@@ -27,7 +28,6 @@ from headway.policies.slurm.turns import (
     nobody_goes,
     note_who_goes,
     take_turns,
-    use_rows_again,
 )
 from headway.units import SECOND
 
@@ -116,10 +116,12 @@ def find_out(state: State) -> None:
 def settle(state: State, now: int) -> None:
     """Let suspended jobs go on that can, and suspend others under them."""
     memory = state.memory
+    if memory.settings[Setting.SLICE] > 0 and memory.clock[SlurmClock.UNDEALT] > 0:
+        memory.clock[SlurmClock.UNDEALT] = 0
+        deal_rows(state)
     if state.clock[Clock.SUSPENDS] > 0 and memory.clock[SlurmClock.UNSETTLED] > 0:
         memory.clock[SlurmClock.UNSETTLED] = 0
         if memory.settings[Setting.SLICE] > 0:
-            use_rows_again(state)
             keep_turns(state)
         else:
             find_out(state)

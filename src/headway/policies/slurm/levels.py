@@ -91,7 +91,9 @@ def _tier_and_rule(site: Site, partition: Partition) -> tuple[int, bool]:
 def level_table(site: Site) -> Table:
     """[Level, level]; none where nobody is suspended for others."""
     found = levels(site) if suspends(site) else []
-    return np.array(found, np.int64).reshape(-1, len(Level)).T.copy()
+    table = np.zeros((len(Level), len(found)), np.int64)
+    table[: Level.DEALT] = np.array(found, np.int64).reshape(-1, Level.DEALT).T
+    return table
 
 
 def core_words(site: Site) -> int:

@@ -121,6 +121,10 @@ class Level(IntEnum):
     """Whether its jobs give way to nobody (PreemptMode=OFF)."""
     ROW = 2
     """Which of the jobs that take turns on a core."""
+    DEALT = 3
+    """While rows are dealt anew: the row that stands here so far..."""
+    CORES = 4
+    """...and how many cores it has got; by row, not by where it stands."""
 
 
 class Standing(IntEnum):
@@ -141,3 +145,9 @@ class Victim(IntEnum):
     """Who goes first: small ones."""
     USABLE = 2
     """How many of the chosen nodes it holds."""
+    DEALT = 3
+    """Not one of them: a job that is dealt to a row anew..."""
+    KEY = 4
+    """...its place among them: the first of its cores, then how many CPUs it asked for..."""
+    ROW = 5
+    """...and the row that it gets."""

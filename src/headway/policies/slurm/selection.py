@@ -61,9 +61,16 @@ def deal_tasks(memory: Memory, job: int, count: int) -> None:
         work[Work.TAKEN, node] = -(-dealt // threads) * threads
 
 
-@routine
+@kernel
 def select(state: State, table: Table, candidates: int, job: int, part: int) -> int:
-    """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit.
+    """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit."""
+    rows = state.memory.partitions[Partition.ROWS, part]
+    return int(select_in(state, table, candidates, job, part, rows))
+
+
+@routine
+def select_in(state: State, table: Table, candidates: int, job: int, part: int, rows: int) -> int:
+    """The same, where it may be in one of so many ``rows`` of those that take turns on cores.
 
     Where jobs are suspended for others, on cores that nobody holds; else on those of lower tiers, and of
     these as few tiers as will do; else on those of jobs that it takes turns with.
@@ -79,7 +86,7 @@ def select(state: State, table: Table, candidates: int, job: int, part: int) -> 
     if select_over(state, table, candidates, job, part, bound) == 0:
         if memory.settings[Setting.SLICE] == 0:
             return 0
-        return select_row(state, table, candidates, job, part, memory.partitions[Partition.ROWS, part])
+        return select_row(state, table, candidates, job, part, rows)
     for level in range(memory.levels.shape[1] - 1, -1, -1):
         tier = memory.levels[Level.TIER, level]
         if tier >= bound or memory.levels[Level.FIRM, level] > 0:

@@ -164,7 +164,9 @@ class SlurmJob(IntEnum):
     """On how many switches it wants to run at most (--switches); 0: it does not say."""
     SWITCH_WAIT = 77
     """How long it waits for that, in seconds after its submission."""
-    HOLDS = 78
+    GONE = 78
+    """Whether it is taken to have ended in the trial table, where jobs take turns."""
+    HOLDS = 79
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -347,6 +349,8 @@ class SlurmClock(IntEnum):
     """Whether nodes are sought that will be free later, not now."""
     OF_PASS = 36
     """The second that the present pass or cycle is of; a cycle that is made up for is over."""
+    UNDEALT = 37
+    """Whether a job has ended since those that take turns were dealt to rows."""
     UNSETTLED = 30
     """Whether jobs were suspended since it was last found out who may go on."""
 

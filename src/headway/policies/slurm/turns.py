@@ -17,10 +17,8 @@ from headway.engine.tables import Clock, Job, Phase, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import (
     add_going,
-    fits_in_row,
     have_same_core,
     meets_going,
-    move_to_row,
 )
 from headway.policies.slurm.life_tables import Standing, Victim
 from headway.policies.slurm.settings import Setting
@@ -162,18 +160,6 @@ def note_who_goes(state: State, job: int) -> None:
         if other != job and memory.jobs[SlurmJob.GOES_ON, other] > 0 and have_same_core(state, job, other):
             memory.jobs[SlurmJob.PREEMPTED_BY, job] = other
             return
-
-
-@routine
-def use_rows_again(state: State) -> None:
-    """Let jobs have their cores in the first row where nobody has them, since somebody has ended."""
-    memory = state.memory
-    for place in range(memory.clock[SlurmClock.RUNNING]):
-        job = memory.running[1, place]
-        for row in range(memory.jobs[SlurmJob.ROW, job]):
-            if fits_in_row(state, job, row):
-                move_to_row(state, job, row)
-                break
 
 
 @kernel

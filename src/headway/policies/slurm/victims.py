@@ -13,6 +13,7 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.ends import copy_nodes, imagine_ended
 from headway.policies.slurm.life_tables import Victim
 from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition, victim_mode
+from headway.policies.slurm.rows import deal_trial
 from headway.policies.slurm.selection import select
 from headway.policies.slurm.settings import Mode, Preemption, Setting
 from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, Work
@@ -103,6 +104,8 @@ def fits_without(state: State, job: int, part: int) -> int:
         if holds_of(state, victim, False) == 0:
             continue
         imagine_ended(state, state.jobs[Job.RUN, victim])
+        if memory.settings[Setting.SLICE] > 0:
+            deal_trial(state)
         if select(state, memory.trial, Scratch.CANDIDATES, job, part) > 0:
             return place
     return -1
