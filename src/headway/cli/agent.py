@@ -30,7 +30,8 @@ def agent(
     from headway.live.grid_file import load_grid
     from headway.live.launch import end, start_servers, tell_of_ends
     from headway.live.page import pages_of
-    from headway.live.serving import alone, log, serve
+    from headway.live.server import log
+    from headway.live.serving import alone, serve
 
     of = load_grid(grid)
     with alone(of.folder, "agent"):

@@ -22,7 +22,8 @@ def server(
     server listens on a Unix socket that only you can open, unless the file says otherwise.
     """
     from headway.live.grid_file import load_grid
-    from headway.live.serving import alone, log, serve, server_of
+    from headway.live.server import log
+    from headway.live.serving import alone, serve, server_of
 
     of = load_grid(grid)
     site = of.site(cluster)

@@ -16,7 +16,7 @@ from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry, LocalQueue
 from headway.live.processes import Processes
-from headway.live.script import FENCED, job_script, read_fence, remove_fence
+from headway.live.script import FENCED, Fence, job_script, read_fence, remove_fence
 from headway.live.server import ClusterServer, check_acts, parsed
 from headway.live.task import Task
 from headway.live.wire import Refused
@@ -136,10 +136,16 @@ class LocalServer(ClusterServer):
         if fence is not None and fence.code is not None and (here or code != FENCED):
             code = fence.code
         state = "fenced" if code == FENCED else "done" if code == 0 else "failed"
+        if code is None:
+            state = self.processes.fate(entry.pid or 0, entry.name)
         at = self.batch.end(entry.number, self._exact_end(entry))
         self.queue.note(at, "end", entry.number)
-        self._set(entry, state=state, ended=self.unix(at), code=code, pid=None)
+        self._set(entry, state=state, ended=self._told_end(at, fence), code=code, pid=None)
         self.batch.close()
+
+    def _told_end(self, at: int, fence: Fence | None) -> int | None:
+        """When a job that the policy heard of at an instant ended (µs since 1970)."""
+        return self.unix(at)
 
     def _exact_end(self, entry: Entry) -> int:
         """Now, or some µs later: the run time is to be that of the task's own size x the factor of this one,

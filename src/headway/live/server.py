@@ -15,7 +15,9 @@ Times are µs since 1970, or on the clock of a simulation.
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from typing import Any
 
 from headway.live.grid_file import Grid, Site
@@ -27,6 +29,8 @@ from headway.platform import Cluster, Platform
 from headway.policies.grid.description import TUNINGS
 from headway.policies.spec import Spec
 
+RETRY = 1.0
+"""Seconds before something is tried again that went wrong."""
 REQUESTS = ("describe", "estimate", "submit", "release", "cancel", "kill", "poll", "picture")
 
 
@@ -123,3 +127,10 @@ def check_acts(grid: Grid, site: Site) -> None:
             f"cluster {site.name}: {site.policy.name} needs the act {act}, which {grid.file} does not allow; "
             f'add "{act}" to [control] allow, or give the cluster another policy'
         )
+
+
+def log(sentence: str) -> None:
+    """A line with the time, on standard error."""
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+    sys.stderr.write(f"{stamp} {sentence}\n")
+    sys.stderr.flush()

@@ -5,21 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from headway.errors import HeadwayError, UsageError
 from headway.live.grid_file import Grid, Site
-from headway.live.server import ClusterServer
+from headway.live.server import RETRY, ClusterServer
 from headway.live.wire import Pages, check_safe, close, listen
 from headway.plain import Notify
-
-RETRY = 1.0
-"""Seconds before something is tried again that went wrong."""
 
 
 class Tended(Protocol):
@@ -122,10 +117,3 @@ def serve(
         for number, action in before.items():
             signal.signal(number, action)
         signal.signal(signal.SIGCHLD, child)
-
-
-def log(sentence: str) -> None:
-    """A line with the time, on standard error."""
-    stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-    sys.stderr.write(f"{stamp} {sentence}\n")
-    sys.stderr.flush()

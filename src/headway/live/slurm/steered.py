@@ -10,17 +10,18 @@ from __future__ import annotations
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry
 from headway.live.local_server import LocalServer
 from headway.live.processes import Processes
-from headway.live.script import job_script
-from headway.live.server import parsed
+from headway.live.script import Fence, job_script, read_fence
+from headway.live.server import RETRY, log, parsed
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import LOOK, SlurmJob, parse_queue
 from headway.live.wire import NoAnswer, Refused
-from headway.units import MINUTE
+from headway.units import MINUTE, SECOND
 
 FRESH = 0.5
 """Seconds for which a look at the queue is used again."""
@@ -52,12 +53,20 @@ class SlurmJobs(Processes):
 
     def job(self, number: int, name: str) -> SlurmJob | None:
         """A job by number and name: after a crash of the controller numbers are given anew."""
+        found = self._queue().get(number)
+        return found if found is not None and (not name or found.name == name) else None
+
+    def alive(self, name: str) -> int | None:
+        """The number of the job of a name that waits or runs."""
+        live = (number for number, job in self._queue().items() if job.name == name and _is_alive(job))
+        return next(live, None)
+
+    def _queue(self) -> dict[int, SlurmJob]:
         if time.monotonic() - self._looked > FRESH:
             jobs = parse_queue(self.slurm.run(*LOOK))
             self._jobs = {int(job.number): job for job in jobs if job.number.isdigit()}
             self._looked = time.monotonic()
-        found = self._jobs.get(number)
-        return found if found is not None and (not name or found.name == name) else None
+        return self._jobs
 
     def is_own(self, pid: int) -> bool:
         return False  # nobody tells us when a job of Slurm ends: it is looked for
@@ -69,10 +78,14 @@ class SlurmJobs(Processes):
             return True  # unknown is not over
         if found is None:
             return time.monotonic() - self._given.get(pid, -SETTLING) < SETTLING
-        return found.is_waiting or found.state in ("running", "suspended")
+        return _is_alive(found)
 
     def code(self, pid: int) -> int | None:
         return None
+
+    def fate(self, pid: int, script: str) -> str:
+        found = self.job(pid, script)
+        return found.state if found is not None and found.state in ("killed", "cancelled") else "failed"
 
     def suspend(self, pid: int) -> None:
         self._operate("suspend", pid)
@@ -104,15 +117,84 @@ class SlurmJobs(Processes):
         raise NotImplementedError("jobs of Slurm are handed over")
 
 
+def _is_alive(job: SlurmJob) -> bool:
+    return job.is_waiting or job.state in ("running", "suspended")
+
+
 class SteeredServer(LocalServer):
     """The front of a Slurm whose starts are Headway's."""
 
     def __init__(self, grid: Grid, site: Site, control: bool) -> None:
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
+        self._looked = int(time.time() * SECOND)
         super().__init__(grid, site, control)
 
     def _processes(self) -> SlurmJobs:
         return SlurmJobs(self.slurm)
+
+    def _recover(self) -> None:
+        """Begin when Slurm answers: before that nobody knows what became of the jobs that it has."""
+        said = ""
+        while True:
+            try:
+                self.slurm.run(*LOOK)
+                break
+            except NoAnswer as error:
+                if str(error) != said:
+                    said = str(error)
+                    log(f"{said}; the server begins when it does")
+                time.sleep(RETRY)
+        super()._recover()
+
+    # ---- jobs that Slurm has, and has not begun -----------------------------------------------------------
+
+    def _begun(self, entry: Entry) -> Fence | None:
+        return read_fence(self.grid.fence / entry.fence)
+
+    def _look(self) -> None:
+        """While Slurm has no room for a job that it was given, as when a node is down, the clock stands
+        still: the job has its whole walltime when it begins."""
+        now = int(time.time() * SECOND)
+        given = [entry for entry in self.entries.values() if entry.state == "running"]
+        if any(self._begun(entry) is None for entry in given):
+            self.queue.stand(max(now - self._looked, 0))
+        self._looked = now
+        super()._look()
+
+    def _see_ends(self) -> bool:
+        for entry in [each for each in self.entries.values() if each.state == "running"]:
+            fence = self._begun(entry)
+            if fence is not None and fence.started != entry.began:
+                self._set(entry, began=fence.started)
+        return super()._see_ends()
+
+    def _find_process(self, entry: Entry) -> None:
+        """A job that was handed over before is known to Slurm by its name; its fence has another number."""
+        assert isinstance(self.processes, SlurmJobs)
+        if (number := self.processes.alive(entry.name)) is not None:
+            self._set(entry, pid=number)
+        elif self._begun(entry) is None:
+            self._launch(entry)
+        else:
+            self._set(entry, pid=0)  # it has ended
+
+    def _ended(self, entry: Entry) -> None:
+        """One that a controller lost in a crash before it began is handed over again."""
+        assert isinstance(self.processes, SlurmJobs)
+        if self._begun(entry) is None and self.processes.job(entry.pid or 0, entry.name) is None:
+            self._set(entry, pid=None)
+        else:
+            super()._ended(entry)
+
+    def _told_end(self, at: int, fence: Fence | None) -> int | None:
+        ended = None if fence is None else fence.ended
+        return self.unix(at) if ended is None else ended
+
+    def _state(self, entry: Entry | None) -> dict[str, Any]:
+        found = super()._state(entry)
+        if entry is not None and entry.state == "running" and self._begun(entry) is None:
+            return {"state": "waiting", "procs": entry.procs, "code": None}
+        return found
 
     def _start(self, entry: Entry) -> int:
         task, site = parsed(entry.loaded), self.site
