@@ -283,6 +283,59 @@ def test_audit_of_another_tools_schedule(headway: Headway) -> None:
     assert document["faults"][0]["message"] in shown.out
 
 
+NODES = """\
+[[cluster]]
+name = "one"
+[[cluster.nodes]]
+count = 2
+cores = 2
+memory_gb = 8
+bandwidth_gb_s = 1
+"""
+GRID = '[[cluster]]\nname = "a"\nprocs = 4\n[[cluster]]\nname = "b"\nspeed = 2\nprocs = 4\n'
+
+
+@pytest.mark.parametrize(
+    ("policy", "annotations", "platform", "jobs"),
+    [
+        ("dbf(late=refuse)", "job,deadline\n2,2\n", "", [1, 3, 4]),
+        ("fcfs", "job,file,file_gb\n1,a,2\n3,a,2\n", NODES, [1, 3, 4]),
+        ("redirection(theta=0, group=2)", "job,urgent\n", "", [1, 2, 3, 4]),
+        ("reallocation", "job,parallel_fraction\n1,0.5\n2,0.5\n", GRID, [1, 2, 3, 4]),
+    ],
+)
+def test_audit_against_the_log_of_whom_the_run_could_take(
+    headway: Headway, policy: str, annotations: str, platform: str, jobs: list[int]
+) -> None:
+    """Who was refused is in the ledger; what a job may have on nodes, in two groups or on a grid is known."""
+    headway.write("more.csv", annotations)
+    headway.write("machine.toml", platform)
+    where = ("--platform", "machine.toml") if platform else ()
+    assert (
+        headway(
+            "simulate", "log.swf", "--policy", policy, "--annotations", "more.csv", *where, "--out", "result"
+        ).status
+        == 0
+    )
+    told = Schedule.load(headway.folder / "result")
+    assert told.workload.job.tolist() == jobs
+    judged = headway("audit", "result", "--trace", "log.swf", "--annotations", "more.csv")
+    assert judged.status == 0, judged.out
+    if policy.startswith("dbf"):
+        return  # a table alone does not say who was refused
+    runs = ("--runs", "result/runs.csv") if (headway.folder / "result" / "runs.csv").exists() else ()
+    words = ("--trace", "log.swf", "--annotations", "more.csv", "--policy", policy, *where, *runs)
+    alone = headway("audit", "result/schedule.csv", *words)
+    assert alone.status == 0, alone.out
+
+
+def test_audit_finds_a_job_that_the_ledger_does_not_have(headway: Headway) -> None:
+    headway("simulate", "log.swf", "--policy", "easy", "--out", "result")
+    headway.write("longer.swf", SWF + "5 4 -1 20 1 -1 -1 1 20 -1 1 3 1 -1 1 -1 -1 -1\n")
+    judged = headway("audit", "result", "--trace", "longer.swf")
+    assert judged.status == 1 and "job 5 of the log is not in the schedule" in judged.out
+
+
 def test_audit_says_nothing_when_quiet_but_the_status(headway: Headway) -> None:
     headway.write("bad.csv", "job,start,end\n1,0,10\n")
     result = headway("audit", "bad.csv", "--trace", "log.swf", "--quiet")

@@ -22,9 +22,10 @@ def read_foreign(
 ) -> Record:
     """The record of a schedule file `job,start,end[,procs][,promise]`, columns in any order, others ignored.
 
-    Times are seconds and may have decimals. Jobs without `procs` have what the log asks for. `runs` is a
-    table of pieces as in runs.csv, for jobs that ran in more than one. Jobs that are missing, repeated or
-    unknown are left for the audit to report.
+    Times are seconds and may have decimals. Jobs without `procs` have what the log asks for. Where times
+    depend on size or place (moldable jobs, clusters of other speeds), `walltime` and `runtime` tell what a
+    job ran with. `runs` is a table of pieces as in runs.csv, for jobs that ran in more than one. Jobs that
+    are missing, repeated or unknown are left for the audit to report.
     """
     table = CsvTable(Path(path), NEEDED)
     kept, missing, foreign, repeated = match(workload, table.integers("job"))
@@ -33,16 +34,22 @@ def read_foreign(
     if "procs" in table:
         given = table.integers("procs", absent=NONE)[kept.claims]
         procs = np.where(given == NONE, procs, given)
+    speeds = any(cluster.speed != 1 for cluster in platform.clusters)
+    varies = np.ones(len(procs), np.bool_) if speeds else columns["moldable"]
+    times = {name: columns[f"asked_{name}"] for name in ("walltime", "runtime")}
+    for name in times if varies is not None else ():
+        if name in table:
+            given = table.times(name, absent=NONE)[kept.claims]
+            times[name] = np.where(varies & (given != NONE), given, times[name])
     record = Record(
         **columns,
+        **times,
         start=table.times("start")[kept.claims],
         end=table.times("end")[kept.claims],
         procs=procs,
-        walltime=columns["asked_walltime"],
-        runtime=columns["asked_runtime"],
         capacity=platform.total_procs,
         promise=table.times("promise", absent=NONE)[kept.claims] if "promise" in table else None,
-        speeds=any(cluster.speed != 1 for cluster in platform.clusters),
+        speeds=speeds,
         outages=platform.outages,
         missing=missing,
         foreign=foreign,

@@ -15,6 +15,7 @@ from headway.units import date_text
 
 if TYPE_CHECKING:
     from headway.audit import Audit
+    from headway.workload import Workload
 
 
 @command("audit", example="headway audit schedule.csv --trace log.swf.gz --procs 128")
@@ -85,9 +86,20 @@ def _folders(
         workload = None
         if trace is not None:
             workload = read_workload(trace, dict(schedule.workload.rules) | rules, annotations)
-            workload = workload.fit_to(schedule.capacity)
+            workload = _without_dropped(workload.fit_to(schedule.capacity), schedule.workload)
         verdicts[run.name if compared else ""] = judge(schedule, workload, policy)
     return verdicts
+
+
+def _without_dropped(log: Workload, claimed: Workload) -> Workload:
+    """The log without the jobs that the run's ledger has as dropped, where it adds up with the log's own."""
+    import numpy as np
+
+    scheduled = np.isin(log.job, claimed.job)
+    dropped = claimed.ledger.dropped - log.ledger.dropped
+    named = {job for entry in claimed.ledger.entries if entry.dropped for job in entry.jobs}
+    adds_up = claimed.ledger.total == log.ledger.total and dropped == np.count_nonzero(~scheduled)
+    return log.select(scheduled) if adds_up and named.isdisjoint(claimed.job.tolist()) else log
 
 
 def _csv(
@@ -110,8 +122,14 @@ def _csv(
     machine = chosen_platform(procs, platform)
     workload = read_workload(trace, rules, annotations)
     machine = machine or log_platform(workload)
-    workload = workload.fit_to(machine.total_procs)
-    return judge(read_foreign(file, workload, machine, runs), policy=policy)
+    if policy is None:
+        return judge(read_foreign(file, workload.fit_to(machine.total_procs), machine, runs))
+    rule = parse_spec(policy).policy
+    on_nodes = any(cluster.nodes for cluster in machine.clusters)
+    kept = rule.to_run(machine, workload).fitting(workload, machine) if on_nodes else workload
+    record = read_foreign(file, kept.fit_to(machine.total_procs), machine, runs)
+    record.capacity += rule.added_procs(machine.total_procs) if len(machine.clusters) == 1 else 0
+    return judge(record, policy=policy)
 
 
 def _print_json(verdicts: dict[str, Audit]) -> None:
