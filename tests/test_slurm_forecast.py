@@ -80,6 +80,13 @@ def test_who_waits_has_waited_since_its_submission() -> None:
     assert new >= old + 60 * MINUTE // SECOND
 
 
+def test_who_was_submitted_held_and_released_runs_or_waits_as_others_do() -> None:
+    """Its hold is over: who runs is not let into the queue once more, and who waits has been let in."""
+    jobs = log((0, 4, 2, 2), (10, 4, 1, 1), (12, 4, 1, 1), held=[1, 1, 0], eligible=[1, 11, 12])
+    known = record(jobs, short(), 2, None, None)
+    assert [planned(known, row) // 60 for row in (1, 2)] == [2, 3]
+
+
 def test_a_live_cluster_is_foreseen_with_who_runs_where() -> None:
     """A job runs since ten seconds with the longest limit there is: who wants all nodes waits for its end."""
     now = BEGAN * SECOND

@@ -87,3 +87,10 @@ def test_when_begins_with_the_queue_as_squeue_shows_it(
     assert [line.split()[0] for line in slurm.run("squeue", "-h").splitlines()] == [
         line.split()[0] for line in before.splitlines()
     ], "nothing is changed"
+
+
+@pytest.mark.parametrize("half", [("--live", "grid.toml"), ("--cluster", "bordeaux")])
+def test_a_grid_and_its_cluster_belong_together(run: Headway, half: tuple[str, str]) -> None:
+    done = run("when", "log.swf", "--procs", "2", "--walltime", "10m", *half)
+    assert done.err.startswith("headway: --live GRID.toml and --cluster NAME belong together")
+    assert done.status == 2

@@ -106,6 +106,8 @@ def when(
     if asked is not None and not asked[1]:
         raise UsageError("--walltime must be above 0")
     chances = microseconds_of(within, "--within")
+    if (live is None) != (not cluster):
+        raise UsageError("--live GRID.toml and --cluster NAME belong together: a cluster of that grid")
 
     inputs = past_of(trace, machine, site, rule, simulated, sizes="--machine N", quiet=quiet or json)
     spec = policy or policy_of(inputs)
