@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -260,3 +261,25 @@ def test_the_orders_of_the_field_are_there() -> None:
     assert ORDERS == (
         "fcfs", "sjf", "ljf", "sqf", "lqf", "saf", "laf", "lxf", "wfp3", "unicef", "f1", "f2", "f3", "f4",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'easy(order="{}:key")',
+        'easy(order="{}:key"(power=3))',
+        '"{}:Mine"',
+        '"{}:Mine"(k=4)',
+        'redirection(principal=easy(order="{}:key"))',
+        'agent(file="{}")',
+    ],
+)
+def test_paths_with_blanks_and_quotes_are_written_so_that_they_can_be_read(tmp_path: Path, text: str) -> None:
+    """The text stands in run.json, and is what explain and audit go by."""
+    file = tmp_path / "it's my own.py"
+    file.write_text(
+        "class Mine:\n    def __init__(self, k=3): ...\ndef key(job, now, power=2): return power\n"
+    )
+    spec = parse_spec(text.format(file))
+    assert str(parse_spec(str(spec))) == str(spec)
+    assert str(parse_spec(spec.brief)) == str(spec)

@@ -47,7 +47,12 @@ class Call:
     def __str__(self) -> str:
         items = [value_text(value) for value in self.args]
         items += [f"{key}={value_text(value)}" for key, value in self.kwargs.items()]
-        return f"{self.name}({', '.join(items)})" if items else self.name
+        return f"{name_text(self.name)}({', '.join(items)})" if items else name_text(self.name)
+
+
+def name_text(name: str) -> str:
+    """A name as the grammar writes it: quoted where it has blanks and the like, as paths may."""
+    return name if _NAME.fullmatch(name) else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def value_text(value: object) -> str:
@@ -57,8 +62,7 @@ def value_text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(value_text(item) for item in value)}]"
     if isinstance(value, str):
-        plain = _NAME.fullmatch(value) is not None and value not in _WORDS
-        return value if plain else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return f'"{value}"' if value in _WORDS else name_text(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
@@ -120,7 +124,7 @@ class _Reader:
     def one_value(self) -> Value:
         self.space()
         if self.at < len(self.text) and self.text[self.at] in "'\"":
-            return self.quoted()
+            return self.perhaps_called(self.quoted())
         if self.take("["):
             return self.listed()
         time = self.match(_TIME)
@@ -132,10 +136,15 @@ class _Reader:
         name = self.match(_NAME)
         if name is None:
             raise self.error("a name, a number, a time such as 10min, a quoted text or a list")
-        if self.text.startswith("(", self.at):
-            self.at += 1
-            return self.parameters(name)
-        return _WORDS.get(name, name)
+        value = self.perhaps_called(name)
+        return _WORDS.get(name, name) if value is name else value
+
+    def perhaps_called(self, name: str) -> str | Call:
+        """A name, with its parameters where some follow."""
+        if not self.text.startswith("(", self.at):
+            return name
+        self.at += 1
+        return self.parameters(name)
 
     def number(self, first: str) -> int | float:
         value = self.in_range(first)

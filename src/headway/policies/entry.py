@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
-from headway.grammar import LARGEST, Call, value_text
+from headway.grammar import LARGEST, Call, name_text, value_text
 from headway.policies.composition import reason_against
 from headway.units import LONGEST, SECOND
 
@@ -192,4 +192,4 @@ def number_text(value: object) -> str:
     """A value as specs write it: ``10`` for 10.0, ``inf`` for infinity."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value)
+    return name_text(value) if isinstance(value, str) else str(value)

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
-from headway.grammar import Call, parse_call, value_text
+from headway.grammar import Call, name_text, parse_call, value_text
 from headway.policies.catalogue import ALIASES, POLICIES, offered
 from headway.policies.entry import close, is_path, number_text
 
@@ -132,7 +132,7 @@ class Spec:
 
     def _text(self, params: Mapping[str, object], full: bool) -> str:
         items = ", ".join(f"{key}={self._value(value, full)}" for key, value in params.items())
-        return f"{self.name}({items})" if items else self.name
+        return f"{name_text(self.name)}({items})" if items else name_text(self.name)
 
     def _value(self, value: object, full: bool) -> str:
         if isinstance(value, Spec):
