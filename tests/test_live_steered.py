@@ -8,14 +8,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from headway.live.accounts import Accounts
 from headway.live.grid_file import Grid
+from headway.live.journal import Journal
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.steered import SteeredServer
 from headway.live.wire import NoAnswer
+from headway.policies.grid.notes import STARTED
 from headway.units import SECOND
 from live_grids import cluster, folder, short, written
 
@@ -193,3 +197,22 @@ def test_a_server_begins_when_slurm_answers(
         " little does not answer; the server begins when it does"
     ]
     assert slurm.cancelled
+
+
+def test_a_task_that_its_policy_stopped_waits_again_and_goes_nowhere_else(
+    grid: Grid, slurm: Commands
+) -> None:
+    server = given(grid, walltime=60)
+    asked = short(1, 60, 2)
+    server._set(server.entries[1], state="waiting", runs=1, pid=None)
+    assert server.estimate(NAME, asked.as_json()) == {"completion": STARTED, "procs": 0}
+    server.stop()
+    with closing(Journal(grid.folder / "journal.db")) as journal:
+        row = journal.add_task(asked, 0)
+        attempt = journal.add_attempt(row, "little", 0)
+        journal.set_attempt(attempt.number, state="released")
+        accounts = Accounts(journal, [], print)
+        accounts._heard(attempt, {"state": "running", "started": 5 * SECOND}, 6 * SECOND)
+        assert journal.task(1).state == "running"
+        accounts._heard(attempt, {"state": "waiting"}, 7 * SECOND)
+        assert (journal.task(1).state, journal.task(1).started) == ("waiting", None)

@@ -70,10 +70,11 @@ class Accounts:
         if state == "held" and attempt.state == "released":
             # A batch system that crashed has lost the release: it is made again when accounts are settled.
             self.journal.set_attempt(attempt.number, state="releasing")
-        if state in ("held", "waiting"):
-            return
         row = self.journal.task(attempt.task)
-        if state in (RUNNING, SUSPENDED):
+        if state in ("held", "waiting"):
+            if row.state in (RUNNING, SUSPENDED):  # stopped by the policy of its cluster, to be run again
+                self.journal.set_task(row.number, state="waiting", started=None)
+        elif state in (RUNNING, SUSPENDED):
             if (row.state, row.started) != (state, found.get("started")):
                 self.journal.set_task(row.number, state=state, started=found.get("started"))
         elif state in ENDINGS:

@@ -357,7 +357,8 @@ class LocalServer(ClusterServer):
         self._catch_up()
         entry = self.queue.named(name) if name else None
         if entry is not None and entry.state != "cancelled":
-            if entry.state != "waiting" and not (entry.state == "due" and entry.held):
+            waits = entry.state == "waiting" or (entry.state == "due" and entry.held)
+            if entry.runs or not waits:  # one that was stopped runs here again
                 return {"completion": STARTED, "procs": 0}
             return self._answer(entry)
         asked = parsed(task)
