@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -496,6 +497,27 @@ def test_who_is_not_over_is_left_out_of_a_simulation(record: Record, tmp_path: P
 def test_when_says_what_is_wrong(log: Path, run: Headway, words: list[str], sentence: str) -> None:
     refused = run("when", log, "--machine", 32, "--teachers", 0, *words)
     assert refused.status == 2 and sentence in refused.err and len(refused.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "when odd.swf --machine 32 --procs 4 --walltime 1h --teachers 0 --draws 10 --alone",
+        "forecast check odd.swf --procs 32 --jobs 10 --draws 10",
+        "what-if odd.swf nodes=+10% --procs 32",
+        "weeks odd.swf --procs 32",
+    ],
+)
+def test_whoever_reads_a_log_tells_its_ledger(log: Path, run: Headway, words: str) -> None:
+    lines = log.read_text().splitlines()
+    fields = lines[-1].split()
+    fields[0], fields[3], fields[10] = "99999", "-1", "5"
+    run.write("odd.swf", "\n".join([*lines, " ".join(fields), ""]))
+    told = run(*words.split())
+    assert told.status == 0 and re.search(r"cancelled before it ran: dropped +1 +99999", told.out)
+    document = json.loads(run(*words.split(), "--json").out)
+    of = document[0] if isinstance(document, list) else document
+    assert [row["jobs"] for row in of["ledger"] if row["rule"] == "cancelled"] == [[99999]]
 
 
 def test_when_names_its_own_option_for_the_size_of_the_machine(log: Path, run: Headway) -> None:

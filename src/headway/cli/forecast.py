@@ -70,13 +70,17 @@ def forecast(
         "truth": "simulated" if simulated else "recorded",
         "draws": draws,
         "seed": seed,
+        "ledger": outlook.record.workload.ledger.rows(),
     } | report(sample)
     if out is not None:
         write(out, document, sample)
     if json:
         print_json(document)
     elif not quiet:
+        from headway.cli.tables import ledger_table
+
         console = output()
+        ledger_table(console, outlook.record.workload.ledger)
         _show(console, document)
         if out is not None:
             console.print(f"\nwritten to {out}")

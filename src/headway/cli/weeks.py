@@ -90,10 +90,16 @@ def weeks(
              "utilization": week.utilization} | dated(int(week.start), workload.header.unix_start)
             for week in found
         ]  # fmt: skip
-        documents.append({"trace": trace, "processors": machine, "at_least": least, "weeks": listed})
+        rows = workload.ledger.rows()
+        documents.append(
+            {"trace": trace, "processors": machine, "at_least": least, "weeks": listed, "ledger": rows}
+        )
         if json:
             continue
+        from headway.cli.tables import ledger_table
+
         console = output()
+        ledger_table(console, workload.ledger)
         told = f"{counted(len(found), 'week')} of at least {least:.0%} on {counted(machine, 'processor')}"
         console.print(f"{trace}: {told}", style="bold")
         if found:

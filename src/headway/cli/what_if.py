@@ -83,6 +83,9 @@ def what_if(
     if json:
         print_json([found.describe() for found in answers])
     elif not quiet:
+        from headway.cli.tables import ledger_table
+
+        ledger_table(output(), answers[0].base.workload.ledger)
         for found in answers:
             _show(output(), found)
         _care(output(), answers[0])

@@ -137,9 +137,14 @@ def when(
             others=others,
             progress=progress,
         )
+    ledger = (outlook.record if live is None else inputs).workload.ledger
     if json:
-        print_json(described(outlook.record, found, chances, str(outlook.forward.policy.spec)))
+        told = described(outlook.record, found, chances, str(outlook.forward.policy.spec))
+        print_json(told | {"ledger": ledger.rows()})
     elif not quiet:
+        from headway.cli.tables import ledger_table
+
+        ledger_table(output(), ledger)
         _show(outlook.record, found, chances, str(outlook.forward.policy.spec.brief))
 
 

@@ -96,6 +96,7 @@ class Answer:
             "fidelity": None if true is None else {"overall": true.overall, "seeds": true.seeds},
             "ended_early": self.ended_early,
             "classes": [one.describe() for one in (*self.classes, *self.users)],
+            "ledger": self.base.workload.ledger.rows(),
         }  # fmt: skip
 
 
