@@ -129,22 +129,22 @@ def test_hundreds_at_one_instant_in_two_orders() -> None:
         assert np.array_equal(headway.simulate(log, 100, f"easy(order=sjf{backfill})").start, expected)
 
 
-def strict(log: Workload, procs: int, key: Ints) -> Ints:
-    """The starts in a strict order of keys: a sorted list, the first waits until it fits."""
+def strict(log: Workload, procs: int, key: Callable[[int, int], float]) -> Ints:
+    """The starts in a strict order of keys of (time, job): a sorted list, the first waits until it fits."""
     submit, size = log.submit.tolist(), log.procs.tolist()
     length = np.minimum(log.runtime, log.walltime).tolist()
     coming = np.argsort(log.submit, kind="stable").tolist()[::-1]
     start = [-1] * len(log)
-    line: list[tuple[int, int, int]] = []
+    line: list[int] = []
     running: list[tuple[int, int]] = []
     while coming or line:
         t = min([end for end, _ in running[:1]] + [submit[j] for j in coming[-1:]])
         running = [each for each in running if each[0] > t]
         while coming and submit[coming[-1]] == t:
-            j = coming.pop()
-            insort(line, (int(key[j]), submit[j], j))
-        while line and size[line[0][2]] <= procs - sum(size[j] for _, j in running):
-            j = line.pop(0)[2]
+            line.append(coming.pop())
+        line.sort(key=lambda j: (key(t, j), submit[j], j))
+        while line and size[line[0]] <= procs - sum(size[j] for _, j in running):
+            j = line.pop(0)
             start[j] = t
             insort(running, (t + length[j], j))
     return np.array(start)
@@ -168,5 +168,20 @@ def test_a_strict_order_with_thousands_waiting(
         every = int(log.submit.max()) // instants
         log = log.with_columns(submit=log.submit // every * every)
     made = headway.simulate(log, 300, order)
-    assert np.array_equal(made.start, strict(log, 300, key(log)))
+    keys = key(log).tolist()
+    assert np.array_equal(made.start, strict(log, 300, lambda t, j: keys[j]))
     assert made.provenance["max_queue"] > 1000
+
+
+@pytest.mark.parametrize("jobs", [300, 1000])
+def test_an_order_that_changes_with_time_with_hundreds_waiting(jobs: int) -> None:
+    """Most of the line stands as it stood, until hundreds come at one instant."""
+    log = flood(jobs, 100, seed=6)
+    every = int(log.submit.max()) // 3
+    submit = np.where(np.arange(jobs) % 2, log.submit, log.submit // every * every)
+    log = log.with_columns(submit=submit)
+    wall = np.maximum(log.walltime, SECOND).astype(float).tolist()
+    expected = strict(log, 100, lambda t, j: -((float(t - submit[j]) + wall[j]) / wall[j]))
+    made = headway.simulate(log, 100, "lxf")
+    assert np.array_equal(made.start, expected)
+    assert made.provenance["max_queue"] > 0.7 * jobs

@@ -32,6 +32,8 @@ NO_RUN = -1
 SJF, LJF, SQF, LQF, SAF, LAF, F1, F2, F3, F4 = range(GIVEN_BACKFILL + 1, GIVEN_BACKFILL + 11)
 """Fixed orders sorted at each pass all the same, where jobs come in the course of the run."""
 
+EFFORT = 4
+"""A queue that is nearly in order is sorted by so many steps for each job at most."""
 BURST = 32
 """More jobs than this that come at one instant are sorted before they join."""
 NO_QUEUE = -1
@@ -183,6 +185,23 @@ def merge_sort(state: State, q: int, row: int, count: int) -> int:
     return source
 
 
+@kernel
+def sort_by_insertion(state: State, q: int, row: int, count: int) -> bool:
+    """Sort the numbers in ``SCRATCH`` where few of them have far to go; False where that takes too long, and
+    they are as yet in some order."""
+    steps = EFFORT * count
+    for i in range(1, count):
+        moving, place = state.lists[List.SCRATCH, i], i
+        while place > 0 and steps > 0 and ahead(state, q, row, moving, state.lists[List.SCRATCH, place - 1]):
+            state.lists[List.SCRATCH, place] = state.lists[List.SCRATCH, place - 1]
+            place -= 1
+            steps -= 1
+        state.lists[List.SCRATCH, place] = moving
+        if steps == 0:
+            return False
+    return True
+
+
 @routine
 def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
     """Sort queue ``q`` by the keys of time ``t``."""
@@ -192,7 +211,9 @@ def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
     for place in range(count):
         state.keys[place] = present_key(state, kind, t, state.queue[Q_FIELDS * q + Entry.JOB, place])
         state.lists[List.SCRATCH, place] = place
-    source = merge_sort(state, q, row, count)
+    source: int = List.SCRATCH
+    if not sort_by_insertion(state, q, row, count):
+        source = merge_sort(state, q, row, count)
     target = List.SCRATCH + List.SPARE_SCRATCH - source
     for place in range(count):  # `target` is free now: it carries the sorted jobs over
         state.lists[target, place] = state.queue[Q_FIELDS * q + Entry.JOB, state.lists[source, place]]
