@@ -144,3 +144,17 @@ def test_a_policy_that_asks_goes_on_in_the_same_instant_when_it_is_answered() ->
         driver.state.options[1] = 1
     started = driver.finish().runs[Run.START, driver.state.jobs[Job.RUN]].tolist()
     assert started == headway.simulate(jobs, PROCS, "fcfs").start.tolist() == asked
+
+
+def test_hundreds_that_join_at_once_stand_in_order() -> None:
+    """The shortest starts first, whatever the order of joining."""
+    lengths = np.random.default_rng(2).permutation(300) + 1
+    line = Joining("sjf", Platform.procs(1))
+    line.driver.open(0)
+    jobs = [line.submit(procs=1, walltime=n * SECOND, runtime=n * SECOND) for n in lengths.tolist()]
+    line.driver.close()
+    while line.driver.next():
+        line.driver.decide()
+    state = line.driver.state
+    starts = state.runs[Run.START, state.jobs[Job.RUN, jobs]]
+    assert (lengths[np.argsort(starts)] == np.arange(300) + 1).all()
