@@ -8,6 +8,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -75,8 +76,9 @@ def test_a_damaged_task_of_a_journal(tmp_path: Path, spec: object) -> None:
         else:
             database.execute("UPDATE tasks SET spec = ?", (spec,))
     database.close()
-    with pytest.raises(JournalError, match=r"journal\.db is damaged: .*; put a copy back, or begin anew"):
-        Journal(tmp_path / "journal.db").all_tasks()
+    damaged = pytest.raises(JournalError, match=r"journal\.db is damaged: .*; put a copy back, or begin anew")
+    with damaged, closing(Journal(tmp_path / "journal.db")) as again:
+        again.all_tasks()
 
 
 def test_a_journal_that_is_cut_or_overwritten(tmp_path: Path) -> None:
@@ -87,8 +89,8 @@ def test_a_journal_that_is_cut_or_overwritten(tmp_path: Path) -> None:
     for number, data in enumerate((sound[:5000], sound[: len(sound) // 2], b"no database" * 99, DEEP)):
         file = tmp_path / f"{number}.db"
         file.write_bytes(data)
-        with pytest.raises(JournalError, match=f"the journal .*{number}.db"):
-            Journal(file).all_tasks()
+        with pytest.raises(JournalError, match=f"the journal .*{number}.db"), closing(Journal(file)) as again:
+            again.all_tasks()
 
 
 @pytest.mark.parametrize(
@@ -213,11 +215,12 @@ def test_a_server_that_answers_something_else_has_not_answered(
 ) -> None:
     """Its tasks stay where they are, and the agent goes on with the other clusters."""
     server = listen(f"unix:{tmp_path}/s", lambda request, data: answer)
-    remote = Remote(f"unix:{tmp_path}/s")
+    remote, journal = Remote(f"unix:{tmp_path}/s"), Journal(tmp_path / "journal")
     try:
         with pytest.raises(NoAnswer, match=f"cluster odd does not answer {asked} soundly"):
-            Proxy("odd", remote, Journal(tmp_path / "journal")).ask(asked, names=["mine"])
+            Proxy("odd", remote, journal).ask(asked, names=["mine"])
     finally:
+        journal.close()
         remote.close()
         close(server)
 
@@ -225,8 +228,10 @@ def test_a_server_that_answers_something_else_has_not_answered(
 def test_a_sound_answer_is_passed_on(tmp_path: Path) -> None:
     answer = {"jobs": {"mine": RUNS}, "others": ["left over"], "now": 7}
     server, remote = listen(f"unix:{tmp_path}/s", lambda request, data: answer), Remote(f"unix:{tmp_path}/s")
+    journal = Journal(tmp_path / "journal")
     try:
-        assert Proxy("even", remote, Journal(tmp_path / "journal")).ask("poll", names=["mine"]) == answer
+        assert Proxy("even", remote, journal).ask("poll", names=["mine"]) == answer
     finally:
+        journal.close()
         remote.close()
         close(server)

@@ -21,7 +21,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,9 +123,10 @@ class Journal:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._depth = 0
-        with self._sentences():
+        with self._sentences(), ExitStack() as until_sound:
             private(path)
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._db = until_sound.enter_context(closing(database))
             self._db.execute("PRAGMA auto_vacuum=INCREMENTAL")  # first: it holds for a file that is empty
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
@@ -134,13 +135,14 @@ class Journal:
                 "INSERT OR IGNORE INTO facts VALUES ('grid', ?), ('epoch', ?)",
                 (secrets.token_hex(4), str(int(time.time()) * 1_000_000 if epoch is None else epoch)),
             )
-        self.grid = self.fact("grid")
-        """A word that no other journal has: names of jobs begin with it."""
-        try:
-            self.epoch = int(self.fact("epoch"))
-        except ValueError:
-            raise self._damaged("it does not say when its clock was 0") from None
-        """When the clock of the grid was 0 (µs since 1970)."""
+            self.grid = self.fact("grid")
+            """A word that no other journal has: names of jobs begin with it."""
+            try:
+                self.epoch = int(self.fact("epoch"))
+            except ValueError:
+                raise self._damaged("it does not say when its clock was 0") from None
+            """When the clock of the grid was 0 (µs since 1970)."""
+            until_sound.pop_all()
 
     def close(self) -> None:
         self._db.close()

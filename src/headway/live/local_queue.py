@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Container, Iterable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,12 +76,15 @@ class LocalQueue:
         self.path = path
         private(path)
         try:
-            self._db = sqlite3.connect(path, isolation_level="IMMEDIATE", check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.executescript(SCHEMA)
-            self._db.execute("INSERT OR IGNORE INTO facts VALUES ('epoch', ?)", (str(now),))
-            self._db.commit()
+            with ExitStack() as until_sound:
+                database = sqlite3.connect(path, isolation_level="IMMEDIATE", check_same_thread=False)
+                self._db = until_sound.enter_context(closing(database))
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(SCHEMA)
+                self._db.execute("INSERT OR IGNORE INTO facts VALUES ('epoch', ?)", (str(now),))
+                self._db.commit()
+                until_sound.pop_all()
         except sqlite3.Error as error:
             raise Refused(f"the queue {path} cannot be written ({error})") from None
         self.epoch = int(self._all("SELECT value FROM facts WHERE name = 'epoch'")[0][0])
