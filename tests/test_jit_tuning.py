@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -236,3 +237,23 @@ def test_functions_inside_a_kernel_or_given_to_it_may_look_at_a_policys_own_tabl
         return within(tables) + 100 * given(own, tables)
 
     assert jit.entry(both)(Tables(np.array([5]), np.array([2, 3]))) == 707
+
+
+class Mode(IntEnum):
+    OFF = 3
+    ON = 5
+
+
+@jit.kernel
+def mode_of(table: npt.NDArray[np.int64], i: int) -> int:
+    return int(Mode.OFF if table[i] < 0 else table[i])
+
+
+@jit.entry
+def modes(table: npt.NDArray[np.int64]) -> int:
+    return mode_of(table, 0) + 10 * mode_of(table, 1) + 100 * int(Mode.ON)
+
+
+def test_a_member_of_an_enumeration_is_a_number() -> None:
+    """Some Pythons ask for the number of the one and of the other, and some for that of either."""
+    assert modes(np.array([-1, 7])) == 573

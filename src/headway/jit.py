@@ -182,8 +182,20 @@ def _type_of_addressed(value: Addressed, context: Any) -> Any:
     return value.type
 
 
+def _number_of_member(value: Any) -> Any:
+    """Let ``int`` take a member of an enumeration, which numba's does not. Which Python it is decides whether
+    ``int(Mode.OFF if unset else mode)`` asks for that."""
+
+    def number(value: Any) -> Any:
+        return value + 0
+
+    return number if isinstance(value, types.IntEnumMember) else None
+
+
 if not INTERPRETED:
-    import_module("numba.extending").typeof_impl.register(Addressed, _type_of_addressed)
+    extending: Any = import_module("numba.extending")
+    extending.typeof_impl.register(Addressed, _type_of_addressed)
+    extending.overload(int)(_number_of_member)
 
 
 def _count_bits(word: Any) -> int:

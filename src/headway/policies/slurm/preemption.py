@@ -17,9 +17,7 @@ def victim_mode(memory: Memory, job: int) -> int:
     """How a running job would be preempted (:class:`Mode`)."""
     if memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
         qos = memory.jobs[SlurmJob.QOS, job]
-        if qos == UNSET:
-            return Mode.OFF
-        return int(memory.holders[Holder.PREEMPT, qos])
+        return int(Mode.OFF if qos == UNSET else memory.holders[Holder.PREEMPT, qos])
     return int(memory.partitions[Partition.PREEMPT, memory.jobs[SlurmJob.PARTITION, job]])
 
 
