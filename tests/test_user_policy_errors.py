@@ -163,6 +163,8 @@ def test_other_things_in_the_place_of_workload_platform_and_schedule_are_refused
         with pytest.raises(UsageError, match=r"is no workload; read a log with headway.read"):
             package.simulate(workload, 4, "easy")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"'result' is no schedule; load a folder with"):
+        package.compare([package.simulate(log, 4, "fcfs"), "result"])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match=r"'result' is no schedule; load a folder with"):
         package.audit("result")  # type: ignore[arg-type]
 
 

@@ -53,7 +53,7 @@ def replay(
 ) -> None:
     """Compare simulated waits with those that the log recorded.
 
-    The first line is the mean absolute error. The tables show waits and shares of near starts by size,
+    Behind the ledger stands the mean absolute error. The tables show waits and shares of near starts by size,
     partition, account, QOS, queue, user and week. A site runs by Slurm's own rules, under several phases of
     its controller's clocks. Rules are switched off one by one to rank the causes of what is left. The last
     sentence says whether to trust the simulation, and for what.

@@ -138,6 +138,9 @@ def compare(
     """
     if not schedules:
         raise UsageError("there is nothing to compare; give at least one schedule")
+    for each in schedules:
+        if not isinstance(each, Schedule):
+            raise UsageError(f"{each!r:.60} is no schedule; load a folder with headway.Schedule.load(folder)")
     if names is not None and len(names) != len(schedules):
         raise UsageError(
             f"{counted(len(names), 'name')} for {counted(len(schedules), 'schedule')}; give one for each"
