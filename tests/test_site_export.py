@@ -25,11 +25,11 @@ from slurm_files import slurm_file
 STAND_INS = Path(__file__).parent / "stand_ins"
 
 
-def exported(folder: Path, *options: str) -> Path:
+def exported(folder: Path, *options: str, before: Path = STAND_INS) -> Path:
     """The archive that the script writes where stand-ins are Slurm's commands."""
     file = folder / "export.sh"
     file.write_text(script())
-    path = f"{STAND_INS}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    path = f"{before}:{STAND_INS}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     here = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder)}
     command = ["sh", str(file), *options, "2024-06-01", "2024-07-01"]
     done = subprocess.run(command, cwd=folder, env=os.environ | here, capture_output=True, text=True)
@@ -41,6 +41,32 @@ def exported(folder: Path, *options: str) -> Path:
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return exported(tmp_path_factory.mktemp("login-node"))
+
+
+def test_jobs_that_wait_and_were_never_eligible_are_asked_for_by_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given dates alone, sacct leaves them out. What it tells twice is written down once."""
+    asked = tmp_path / "asked"
+    sacct = f'''#!/bin/sh
+case "$*" in
+*--jobs*) echo "$*" >> {asked}; echo "frost|109|109|eve" ;;
+*) exec "{STAND_INS}/sacct" "$@" ;;
+esac
+'''
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "sacct").write_text(sacct)
+    (commands / "sacct").chmod(0o755)
+    monkeypatch.setenv("WAITING", "\n".join(map(str, (106, 109, 109, *range(2000, 3100)))))
+    (login := tmp_path / "login").mkdir()
+    with tarfile.open(exported(login, before=commands)) as found:
+        [jobs] = (found.extractfile(one) for one in found.getmembers() if one.name.endswith("jobs.txt"))
+        assert jobs is not None
+        lines = jobs.read().decode().splitlines()
+    assert lines[0].startswith("Cluster|JobID|") and lines.count("frost|109|109|eve") == 1
+    numbers = [words.split("--jobs ")[1].split(",") for words in asked.read_text().splitlines()]
+    assert [len(each) for each in numbers] == [1000, 102]
 
 
 def test_the_script_s_archive_becomes_a_site(tmp_path: Path, archive: Path) -> None:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes what a simulation of this Slurm site needs into one archive: jobs, accounts, QOS, nodes, partitions, events,
-# reservations, shares and parameters. It only asks (sacct, sacctmgr, scontrol, sshare, sdiag) and changes nothing.
+# reservations, shares and parameters. It only asks (sacct, squeue, sacctmgr, scontrol, sshare, sdiag) and changes nothing.
 #
 #   sh export.sh 2024-01-01 2025-01-01               names as they are
 #   sh export.sh --anonymous 2024-01-01 2025-01-01   users, accounts and reservations renamed here and now
@@ -30,9 +30,14 @@ jobs() {
 }
 echo "jobs from $since to $until" >&2
 jobs > jobs.txt
-# Given dates, sacct leaves out jobs that were never eligible; by their state it finds them.
+# Given dates, sacct leaves out jobs that were never eligible; by their state it finds them, and those that still wait by
+# their numbers, a thousand at a time.
 jobs --state CANCELLED,DEADLINE > "$work/more"
-awk 'NR == FNR { seen[$0]; next } !($0 in seen)' jobs.txt "$work/more" > "$work/new"
+squeue --all --noheader --states=PENDING --format=%A 2> /dev/null | sort -u | xargs -n 1000 | tr ' ' ',' > "$work/waiting"
+while read -r numbers; do
+    [ -z "$numbers" ] || jobs --jobs "$numbers" >> "$work/more"
+done < "$work/waiting"
+awk 'NR == FNR { seen[$0]; next } !($0 in seen) { seen[$0]; print }' jobs.txt "$work/more" > "$work/new"
 cat "$work/new" >> jobs.txt
 
 echo "accounts, QOS, events, reservations, shares" >&2
