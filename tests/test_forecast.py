@@ -461,7 +461,8 @@ def test_a_log_taken_from_a_busy_machine_begins_with_who_runs_and_waits(
         told = json.loads(run("when", cut, *asked, *few).out)
         known = json.loads(run("when", whole, *asked, *few, "--at", (taken - origin) / SECOND).out)
         assert told["running"] > 0 and told["waiting"] >= 0 and told["at"] == (taken - origin) / SECOND
-        assert {**told, "log": ""} == {**known, "log": ""}
+        of_log = {"log": "", "ledger": []}
+        assert {**told, **of_log} == {**known, **of_log}
     assert told["job"]["since"] == told["at"] and told["job"]["wait"][0] >= 0  # it has waited already
     held = export(record, tmp_path / "held.txt", taken, held=row)
     fewer = json.loads(run("when", held, "--procs", 16, "--walltime", "4h", *few).out)
