@@ -159,6 +159,18 @@ def test_the_report_of_a_comparison_is_that_of_its_folder(headway: Headway) -> N
     assert again.status == 2 and "--force" in again.err
 
 
+def test_an_earlier_comparison_in_the_folder_is_gone(headway: Headway) -> None:
+    """Its runs are no part of the new one, and are not judged with it; what else is there stays."""
+    headway("compare", "log.swf", "--policy", "fcfs", "--policy", "easy", "--out", "both")
+    (headway.folder / "both" / "mine").mkdir()
+    headway("compare", "log.swf", "--policy", "sjf", "--policy", "easy", "--out", "both", "--force")
+    folders = {entry.name for entry in (headway.folder / "both").iterdir() if entry.is_dir()}
+    assert folders == {"sjf", "easy", "mine"}
+    headway("simulate", "log.swf", "--policy", "fcfs", "--out", "both/mine")
+    judged = headway("audit", "both", "--json")
+    assert judged.status == 0 and '"mine"' not in judged.out and '"sjf"' in judged.out
+
+
 def test_a_report_on_a_log_of_which_no_job_is_left(headway: Headway) -> None:
     headway.write("none.swf", "; MaxProcs: 4\n1 5 -1 -1 2 -1 -1 2 0 -1 5 1 1 1 1 1 -1 -1\n")
     words = ("compare", "none.swf", "--policy", "easy", "--policy", "fcfs", "--report", "none.html")

@@ -153,7 +153,7 @@ def test_an_occupied_folder_is_refused_and_left_alone(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine.txt").write_text("precious")
-    with pytest.raises(UsageError, match=r"not empty.*--force"):
+    with pytest.raises(UsageError, match=r"not empty.*force=True"):
         redirected().save(out)
     assert files(out) == {"mine.txt": b"precious"}
     assert list(tmp_path.iterdir()) == [out]

@@ -109,6 +109,12 @@ def test_node_names_are_put_together_as_they_were() -> None:
         assert compressed(expanded(text)) == text
 
 
+def test_a_node_that_was_switched_off_to_save_power_was_no_outage(tmp_path: Path) -> None:
+    lines = ["NodeName|TimeStart|TimeEnd|State|Reason", "n1|100|200|IDLE+POWERED_DOWN|", "n2|100|200|DOWN*|x"]
+    site = Site.load(site_folder(tmp_path, events__txt="\n".join(lines)))
+    assert [(one.node, one.ends_jobs) for one in site.events] == [("n2", True)]
+
+
 def test_the_public_name() -> None:
     assert headway.Site is Site
 

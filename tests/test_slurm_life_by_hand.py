@@ -176,6 +176,28 @@ def test_a_draining_node_keeps_its_job_and_takes_no_other() -> None:
     assert 3600 <= third <= 3660
 
 
+@pytest.mark.parametrize(
+    ("state", "is_used"),
+    [
+        ("IDLE+DRAIN", False), ("MIXED+DRAIN", False), ("ALLOCATED+DRAIN+MAINT", False), ("DRAINED*", False),
+        ("DOWN*", False), ("DOWN+DRAIN", False), ("IDLE*", False), ("IDLE+NOT_RESPONDING", False),
+        ("FUTURE", False), ("IDLE+FAIL", False), ("IDLE+CLOUD+POWERED_DOWN", True), ("MIXED+PLANNED", True),
+        ("IDLE+MAINT", True), ("IDLE+CLOUD+NOT_RESPONDING+POWERING_UP", True), ("UNKNOWN", True),
+    ],
+)  # fmt: skip
+def test_a_node_is_used_unless_its_state_says_otherwise(state: str, is_used: bool) -> None:
+    """As `scontrol show node` writes states, with all their flags; the job needs all four nodes."""
+    three = site().nodes[:3]
+    schedule = simulated(log((0, 4, 10, 10)), site(nodes=(*three, replace(site().nodes[3], state=state))))
+    assert (len(schedule.start) == 1 and int(schedule.start[0]) < MINUTE * SECOND) == is_used
+
+
+def test_a_node_that_goes_down_while_it_drains_loses_its_job() -> None:
+    down = NodeEvent("n1", BEGAN + 300, BEGAN + 3600, "DOWN+DRAIN")
+    schedule = simulated(log((0, 1, 30, 20), requeue=[0]), site(events=(down,)))
+    assert int(schedule.end[0]) == 300 * 1_000_000
+
+
 def preempting(mode: str = "REQUEUE", exempt: str = "0") -> Site:
     config = {
         "PriorityType": "priority/multifactor", "PriorityWeightQOS": "1000", "PreemptType": "preempt/qos",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.schedule import Schedule
 from headway.schedule.files import save
+from headway.schedule.folder import refuse_occupied
 from headway.schedule.loading import load_schedule
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Result(Schedule):
         self, folder: str | Path, force: bool = False, *, tau: float = 10, spreadsheet: bool = False
     ) -> Path:
         """Write the schedule's files into `folder`, all or none; see `headway.schedule.files`."""
+        refuse_occupied(Path(folder), force, "force=True")
         summary = self.summary(tau=tau)
         return save(self, Path(folder), summary, force=force, spreadsheet=spreadsheet)
 

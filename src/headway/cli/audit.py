@@ -74,12 +74,13 @@ def _folders(
 ) -> dict[str, Audit]:
     """The verdict on a run, or on each run of a comparison."""
     from headway.audit import audit as judge
+    from headway.cli.saved import compared_folders
     from headway.result import Result
 
     if annotations is not None and trace is None:
         raise UsageError("--annotations needs --trace, the log whose jobs they describe")
     compared = (folder / "comparison.json").is_file()
-    runs = sorted(entry.parent for entry in folder.glob("*/run.json")) if compared else [folder]
+    runs = compared_folders(folder) if compared else [folder]
     verdicts = {}
     for run in runs:
         schedule = Result.load(run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +32,23 @@ def run_folders(folders: list[Path]) -> list[Path]:
 
 def compared_folders(folder: Path) -> list[Path]:
     """The folders of a comparison's runs, in the order in which they were compared."""
-    from headway.cli.folders import folder_names
-
     return [folder / name for name in folder_names(_compared_names(folder))]
+
+
+def folder_names(policies: Sequence[str]) -> list[str]:
+    """A folder name for each policy that every file system takes and a shell needs no quotes for.
+
+    >>> folder_names(["easy", "easy(backfill=sjf)", "./mine.py:Mine(k=3)"])
+    ['easy', 'easy-backfill=sjf', 'mine.py-Mine-k=3']
+    """
+    names: list[str] = []
+    for policy in policies:
+        name = re.sub(r"[^\w.=+]+", "-", policy).strip("-.") or "policy"
+        number, unique = 2, name[:100]
+        while unique in names or unique in ("comparison.csv", "comparison.json"):
+            unique, number = f"{name[:100]}-{number}", number + 1
+        names.append(unique)
+    return names
 
 
 def saved_schedules(folders: list[Path]) -> list[Result]:

@@ -140,10 +140,9 @@ class Beginning:
         if policy.goes_on:
             now = self.instant.now
             extra |= {"ran": comes < now, "since": np.where(comes <= now, submit, -1)}
-        if "held" in extra and "eligible" in extra:  # who runs or may run has been released
+        if "held" in extra and "eligible" in extra:  # who waits and may run has been released
             may = (extra["eligible"] >= 0) & (extra["eligible"] <= self.instant.now)
-            released = (comes < self.instant.now) | ((comes == self.instant.now) & may)
-            extra["held"] = np.where(released, 0, extra["held"])
+            extra["held"] = np.where((comes == self.instant.now) & may, 0, extra["held"])
         if "cancelled_after" in extra:  # of those who wait nobody knows it yet
             known = (comes > self.instant.now) & (record.end[rows] <= self.instant.now)
             extra["cancelled_after"] = np.where(known, extra["cancelled_after"], -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -91,10 +92,10 @@ class Sample:
 
 def check_bounds(tau: float, trim: float) -> None:
     """Tell what cannot be a bound of slowdowns, or a percentage of the jobs at either end."""
-    if not 0 <= tau < math.inf:
-        raise UsageError(f"tau must be a number of seconds from 0 upwards, not {tau}")
-    if not 0 <= trim < 50:
-        raise UsageError(f"trim must be a percentage from 0 to below 50, not {trim}")
+    if not isinstance(tau, Real) or not 0 <= tau < math.inf:
+        raise UsageError(f"tau must be a number of seconds from 0 upwards, not {tau!r}")
+    if not isinstance(trim, Real) or not 0 <= trim < 50:
+        raise UsageError(f"trim must be a percentage from 0 to below 50, not {trim!r}")
 
 
 def file_load(schedule: Schedule) -> Times:

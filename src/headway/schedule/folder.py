@@ -15,15 +15,18 @@ LAST = ("comparison.json", "run.json")
 """Files by which a folder is known to hold results, and which tie the others together."""
 
 
-def refuse_occupied(folder: Path, force: bool = False) -> None:
-    """Complain now if `folder` cannot be written later, so that no long run is lost for it."""
+def refuse_occupied(folder: Path, force: bool = False, remedy: str = "--force") -> None:
+    """Complain now if `folder` cannot be written later, so that no long run is lost for it.
+
+    `remedy` is what replaces files: an option of the commands, `force=True` in Python.
+    """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, not a folder; give another name")
     above = next((parent for parent in folder.parents if parent.exists()), None)
     if above is not None and not above.is_dir():
         raise UsageError(f"{folder} cannot be written: {above} is a file; choose another folder")
     if not force and folder.is_dir() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty; give another folder, or --force to replace its files")
+        raise UsageError(f"{folder} is not empty; give another folder, or {remedy} to replace its files")
 
 
 @contextmanager
@@ -56,6 +59,14 @@ def whole_folder(folder: Path, force: bool = False, stale: Iterable[str] = ()) -
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def _remove(entry: Path) -> None:
+    """Remove a file, a link or a folder, if it is there."""
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink(missing_ok=True)
+
+
 def _replace_entries(draft: Path, folder: Path, stale: Iterable[str]) -> None:
     fresh = sorted((entry.name for entry in draft.iterdir()), key=lambda name: (name in LAST, name))
     for name in fresh:
@@ -63,7 +74,7 @@ def _replace_entries(draft: Path, folder: Path, stale: Iterable[str]) -> None:
             check_replaceable(folder / name)
     for name in (*LAST, *stale):
         if name in LAST or name not in fresh:
-            (folder / name).unlink(missing_ok=True)
+            _remove(folder / name)
     for name in fresh:
         target = folder / name
         if target.is_dir():

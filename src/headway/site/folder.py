@@ -126,7 +126,7 @@ class Parts(NamedTuple):
             "exported": _exported(folder),
             "licenses": _licenses(config),
             "groups": read_groups(folder / "groups.txt"),
-            "events": read_events(folder / "events.txt"),
+            "events": tuple(one for one in read_events(folder / "events.txt") if one.is_outage),
             "reservations": read_reservations(folder / "reservations.txt", site_nodes),
             "switches": read_switches(folder, config, site_nodes),
             "jobs": self.jobs,

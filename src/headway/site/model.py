@@ -6,6 +6,7 @@ Resources that are counted (TRES) are dictionaries by Slurm's names: cpu, mem (M
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,14 +17,29 @@ PARENT = (1 << 31) - 1
 UNLIMITED = -1
 """OverTimeLimit=UNLIMITED: a job is never stopped at its limit."""
 
-AWAY = ("DOWN", "FAIL", "ERROR", "NO_RESPOND", "POWERED_DOWN", "MAINT", "REBOOT")
-"""States of a node that end what runs on it."""
-
 DAY = 86_400
 PERIODS = {"DAILY": DAY, "WEEKLY": 7 * DAY, "HOURLY": 3600}
 """Seconds after which a reservation with such a flag recurs."""
 
 Tres = Mapping[str, int]
+
+
+def outage_of(state: str) -> str | None:
+    """What a node's state as Slurm writes it is: down, drain (what runs goes on, nothing starts), or None.
+
+    A node that does not answer gets no jobs, unless it is being switched on. One that is switched off to save
+    power, or that a reservation has for maintenance, is no outage by itself.
+
+    >>> outage_of("DOWN+DRAIN"), outage_of("mixed+DRAIN"), outage_of("IDLE*"), outage_of("IDLE+POWERED_DOWN")
+    ('down', 'drain', 'drain', None)
+    """
+    words = set(re.split(r"[^A-Z_]+", state.upper()))
+    if words & {"DOWN", "FAIL", "FAILING", "ERROR", "FUTURE"}:
+        return "down"
+    silent = "*" in state or words & {"NO_RESPOND", "NOT_RESPONDING"}
+    wakes = words & {"POWERING_UP", "POWER_UP"}
+    drains = any(word.startswith("DRAIN") for word in words)
+    return "drain" if drains or (silent and not wakes) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +196,14 @@ class NodeEvent:
     """Where a whole partition was closed: its name; the node has none then."""
 
     @property
+    def is_outage(self) -> bool:
+        """Whether anything was closed; not so where a node was only switched off to save power."""
+        return bool(self.partition or not self.state or outage_of(self.state))
+
+    @property
     def ends_jobs(self) -> bool:
         """Whether what runs on the node is lost; DRAIN only keeps new jobs away."""
-        state = self.state.upper()
-        return state.startswith(AWAY) and "DRAIN" not in state
+        return outage_of(self.state) == "down"
 
     @property
     def stops_starts(self) -> bool:

@@ -20,7 +20,7 @@ from headway.plain import counted
 from headway.platform import Outage, Outages, Platform
 from headway.platform.outages_file import bytes_of
 from headway.site.happenings import read_events, read_reservations
-from headway.site.model import NodeEvent, Reservation
+from headway.site.model import NodeEvent, Reservation, outage_of
 from headway.units import SECOND
 
 
@@ -54,7 +54,7 @@ def of_events(events: tuple[NodeEvent, ...], path: Path, platform: Platform, uni
     places = node_places({event.node for event in events}, path, platform)
     found = []
     for event in events:
-        kind = kind_of(event.state)
+        kind = outage_of(event.state)
         if kind is None or event.node not in places:
             continue
         low, high = places[event.node]
@@ -63,18 +63,6 @@ def of_events(events: tuple[NodeEvent, ...], path: Path, platform: Platform, uni
         if end is None or end > start:
             found.append(Outage(kind, start, end, high - low, ((low, high),), note=event.reason))
     return found
-
-
-def kind_of(state: str) -> str | None:
-    """What a state of Slurm's is here.
-
-    >>> kind_of("DOWN+NOT_RESPONDING"), kind_of("IDLE+DRAIN"), kind_of("IDLE+POWERED_DOWN")
-    ('down', 'drain', None)
-    """
-    words = set(re.split(r"[^A-Z_]+", state.upper()))
-    if words & {"DOWN", "FAIL", "FAILING", "ERROR"}:
-        return "down"
-    return "drain" if any(word.startswith("DRAIN") for word in words) else None
 
 
 def of_reservations(

@@ -113,7 +113,7 @@ def simulate_stream(
         run = Run(parts, platform, spec, tau, sizes, notify)
         folder = None
         if out is not None:
-            refuse_occupied(Path(out), force)
+            refuse_occupied(Path(out), force, "force=True")
             folder = stack.enter_context(whole_folder(Path(out), force, stale=NAMES))
         away = Path(stack.enter_context(TemporaryDirectory(dir=folder, prefix="rows-")))
         file = None if folder is None else stack.enter_context(closing(ScheduleFile(folder, spreadsheet)))

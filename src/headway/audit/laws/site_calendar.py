@@ -34,7 +34,7 @@ def check_away(record: Record) -> Finding | None:
         after = np.ones(len(rows), np.bool_) if ends is None else start < ends
         for row in rows[(start > begins) & after].tolist():
             wrong.append((row, f"started on {event.node}, which was {event.state} then"))
-        if event.state.upper().startswith("DOWN"):
+        if event.ends_jobs:
             for row in rows[(start < begins) & (end > begins)].tolist():
                 wrong.append((row, f"went on on {event.node} when that went down"))
     return complaints(record, wrong)

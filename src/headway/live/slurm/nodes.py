@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from headway.live.slurm.commands import Slurm
 from headway.site import Site
-from headway.site.outages import kind_of
+from headway.site.model import outage_of
 
 LOOK = ("sinfo", "--noheader", "--all", "--Node", "--format=%N|%P|%a|%T|%C")
 """Node, partition, the partition's state, the node's state, CPUs as allocated/idle/other/all."""
@@ -82,4 +82,4 @@ def parse_line(line: str) -> Node:
 
 def _state(shown: str) -> str:
     """The state of a node in the word of Slurm's rules: sinfo marks those that do not answer, as in down*."""
-    return (kind_of(shown) or "idle").upper()
+    return (outage_of(shown) or "idle").upper()

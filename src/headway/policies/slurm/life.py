@@ -90,6 +90,11 @@ class Life:
         rows[SlurmJob.BEGIN, ran] = submit[ran]
         for row in (SlurmJob.HELD, SlurmJob.KEPT_BACK, SlurmJob.DEPENDENCIES):
             rows[row, ran] = 0
+        self.by_users = [
+            (at, what, job)
+            for at, what, job in self.by_users
+            if what != What.RELEASE or not rows[SlurmJob.RAN, job]
+        ]
         names, codes = self.labels("node_list"), self.column("node_list", UNSET)
         for job in ran.tolist():
             places = self.node_places(names[codes[job]]) if 0 <= codes[job] < len(names) else []

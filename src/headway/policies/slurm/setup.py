@@ -70,6 +70,7 @@ from headway.policies.slurm.tables import (
     Work,
 )
 from headway.site import Site
+from headway.site.model import outage_of
 from headway.site.topology import is_one_network, is_optional, steps_between
 from headway.units import SECOND
 
@@ -401,11 +402,8 @@ def node_rows(site: Site, first: int) -> Table:
     rows[SlurmNode.SET_WEIGHT] = rows[SlurmNode.WEIGHT] * LIGHTER + LIGHTER - 1
     by_core = "CR_CPU" not in site.config.get("SelectTypeParameters").upper()
     rows[SlurmNode.THREADS] = [node.threads_per_core if by_core else 1 for node in site.nodes]
-    away = ("DOWN", "DRAIN", "FAIL", "FUTURE")
     told = {event.node for event in site.events}  # better than the state at the time of the export
-    rows[SlurmNode.USABLE] = [
-        node.name in told or not node.state.upper().startswith(away) for node in site.nodes
-    ]
+    rows[SlurmNode.USABLE] = [node.name in told or outage_of(node.state) is None for node in site.nodes]
     return rows
 
 
