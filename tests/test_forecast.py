@@ -468,7 +468,8 @@ def test_a_log_taken_from_a_busy_machine_begins_with_who_runs_and_waits(
     fewer = json.loads(run("when", held, "--procs", 16, "--walltime", "4h", *few).out)
     assert fewer["waiting"] == told["waiting"]  # the one that is held; of itself it was not counted
     refused = run("when", held, "--job", row + 1, *few)
-    assert refused.status == 2 and "has no job" in refused.err
+    assert refused.status == 2 and f"job {row + 1} is not forecast: held, or waiting" in refused.err
+    assert "has no job" in run("when", held, "--job", 10**6, *few).err
 
 
 def test_who_is_not_over_is_left_out_of_a_simulation(record: Record, tmp_path: Path) -> None:

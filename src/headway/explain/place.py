@@ -115,9 +115,9 @@ def case_of(schedule: Schedule, job: int) -> Case:
     """The job with this number."""
     rows = np.flatnonzero(schedule.workload.job == job)
     if not len(rows):
-        dropped = [entry for entry in schedule.workload.ledger if entry.dropped and job in entry.jobs]
-        if dropped:
-            raise UsageError(f"job {job} was not scheduled: {dropped[0].rule}, {dropped[0].action}")
+        dropped = schedule.workload.ledger.why_dropped(job)
+        if dropped is not None:
+            raise UsageError(f"job {job} was not scheduled: {dropped.rule}, {dropped.action}")
         ids = schedule.workload.job
         span = f"; there are {len(ids)}, from {ids.min()} to {ids.max()}" if len(ids) else ""
         raise UsageError(f"there is no job {job} in this schedule{span}")

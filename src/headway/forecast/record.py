@@ -119,6 +119,9 @@ class Record:
         """The row of a job by the log's number."""
         found = np.flatnonzero(self.workload.job == job)
         if not len(found):
+            dropped = self.workload.ledger.why_dropped(job)
+            if dropped is not None:
+                raise UsageError(f"job {job} is not forecast: {dropped.action.removesuffix(': dropped')}")
             raise UsageError(f"{self.workload.source.name} has no job {job}")
         return int(found[0])
 

@@ -59,9 +59,10 @@ class Ledger:
         return np.concatenate([np.zeros(0, dtype=np.int64), *every])
 
     def why_dropped(self, job: int) -> LedgerEntry | None:
-        """The entry under which a job was dropped, or None."""
+        """The entry under which a job was dropped, or None; of a saved run only those listed are known."""
         for entry in self.entries:
-            if entry.every is not None and (entry.every == job).any():
+            every = entry.jobs if entry.every is None else entry.every
+            if entry.dropped and job in every:
                 return entry
         return None
 
