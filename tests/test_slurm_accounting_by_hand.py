@@ -252,3 +252,43 @@ def test_a_job_that_came_back_is_submitted_when_it_first_was(
     assert jobs.header.unix_start == submit
     assert int(jobs.runtime[0]) // 1_000_000 == 1800
     assert int(jobs.columns["recorded_start"][0]) // 1_000_000 == 5000 - submit
+
+
+def two_accounts(config: dict[str, str], **limits: Any) -> Site:
+    """User u of the account a, which has the limits, and v of b."""
+    made = site(config | {"AccountingStorageEnforce": "limits"}, associations=(
+        Association("root"), Association("a", parent=0, limits=Limits(**limits)),
+        Association("a", "u", parent=1), Association("b", "v", parent=0),
+    ))  # fmt: skip
+    return replace(made, nodes=tuple(replace(one, memory_mb=1000) for one in made.nodes))
+
+
+@pytest.mark.parametrize("tres", [{"cpu": 12}, {"mem": 3000}, {"node": 3}])
+def test_a_job_that_a_limit_will_hold_is_not_planned(tres: dict[str, int]) -> None:
+    """Account a may have three nodes and has one. Its next job wants three, which are not free before 30 min;
+    it has no plan, as it could not start then, and so keeps no other job from the idle node."""
+    jobs = log(
+        (0, 1, 60, 50), (0, 2, 30, 10), (10, 3, 60, 10), (20, 1, 60, 10),
+        user=["u", "v", "u", "v"], account=["a", "b", "a", "b"], memory_node_mb=[1000] * 4,
+    )  # fmt: skip
+    on = two_accounts({"SelectTypeParameters": "CR_Core_Memory"}, grp_tres=tres)
+    *_, third, fourth = starts(jobs, on)
+    assert fourth <= 20 + MINUTE and third >= 3000
+
+
+def test_a_bound_of_each_node_is_not_one_of_the_whole_job() -> None:
+    """MaxTRESPerNode cpu=4: a job of 16 CPUs on four nodes keeps to it while it waits, too, and so holds up
+    its partition: what comes after it and is no shorter waits."""
+    on = two_accounts({})
+    root, account, user, _ = on.associations
+    bounded = replace(user, limits=Limits(max_tres_per_node={"cpu": 4}))
+    on = replace(on, associations=(root, account, bounded))
+    jobs = log((0, 3, 10, 10), (1, 4, 10, 10), (2, 1, 60, 10), user=["u"] * 3, account=["a"] * 3)
+    first, second, third = starts(jobs, on)
+    assert first + 600 <= second <= first + 660 and third >= second
+
+
+def test_where_priority_is_the_order_of_submission_nobody_counts_minutes() -> None:
+    """GrpTRESMins cpu=40: the first job takes 60, and the second may start and run all the same."""
+    jobs = log((0, 1, 20, 15), (1800, 1, 20, 15), user=["u"] * 2, account=["a"] * 2)
+    assert starts(jobs, two_accounts({}, grp_tres_mins={"cpu": 40}))[1] <= 1800 + MINUTE

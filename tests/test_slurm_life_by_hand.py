@@ -492,3 +492,48 @@ def test_a_limit_on_jobs_is_kept_by_backfill_also_where_limits_stop_others() -> 
     jobs = log((0, 1, 60, 50), (10, 2, 60, 10), user=["u", "u"], account=["a", "a"])
     first, second = starts(jobs, limited_site(True, grp_jobs=1))
     assert first < MINUTE and 3000 <= second <= 3000 + MINUTE
+
+
+def test_a_begin_time_stays_when_a_hold_is_lifted() -> None:
+    jobs = log((0, 1, 10, 10), held=[1], begin=[f"{BEGAN + 1800}"])
+    assert 1800 <= starts(jobs, site())[0] <= 1860
+
+
+@pytest.mark.parametrize(("age", "first"), [("0", 1800), ("300", 600)])
+def test_minutes_after_a_start_count_though_the_job_is_over(age: str, first: int) -> None:
+    """after:1+30, and job 1 runs for five minutes: the controller forgets it after MinJobAge, and then
+    nobody waits for it."""
+    jobs = log((0, 1, 10, 5), (1, 1, 10, 5), dependency=["", "after:1+30"])
+    before, after = starts(jobs, site({"MinJobAge": age}))
+    assert before + first <= after <= before + first + MINUTE
+
+
+def test_a_partition_says_how_far_beyond_their_limit_its_jobs_may_run() -> None:
+    """OverTimeLimit=5 of one partition, 20 of the site, none at all in the third: a job of half an hour that
+    asked for ten minutes. That it is too late is noticed within a minute."""
+    on = site({"OverTimeLimit": "20"}, partitions=(
+        Partition("main", (0, 1), is_default=True, over_time_limit=5), Partition("other", (2,)),
+        Partition("free", (3,), over_time_limit=-1),
+    ))  # fmt: skip
+    schedule = simulated(log(*[(0, 1, 10, 60)] * 3, partition=["main", "other", "free"]), on)
+    ran = (schedule.end - schedule.start) // SECOND
+    assert 900 <= ran[0] <= 960 and 1800 <= ran[1] <= 1860 and ran[2] == 3600
+
+
+@pytest.mark.parametrize(("minutes", "fills"), [(9, True), (11, False)])
+def test_a_job_that_nobody_stops_is_expected_to_run_its_limit_once_more(minutes: int, fills: bool) -> None:
+    """OverTimeLimit=UNLIMITED: job 1 is beyond its ten minutes. Job 2, of all nodes, is planned in ten more,
+    so that a job of nine goes before it on the idle node, one of eleven does not."""
+    jobs = log((0, 3, 10, 60), (1, 4, 60, 5), (700, 1, minutes, 5))
+    _, second, third = starts(jobs, site({"OverTimeLimit": "UNLIMITED"}))
+    assert second >= 3600
+    assert third <= 700 + MINUTE if fills else third > second
+
+
+@pytest.mark.parametrize(("wait", "at_once"), [("0", True), ("5", True), ("9000", False)])
+def test_both_loops_wait_for_jobs_that_ended_a_short_while_ago(wait: str, at_once: bool) -> None:
+    """The epilog takes more than twenty minutes: it stops everybody for CompleteWait and no longer."""
+    policy = "slurm(epilog=10000, cycle=0, late=0, drift=0)"
+    jobs = log((0, 1, 10, 10), (700, 1, 10, 1))
+    schedule = headway.simulate(jobs, site({"CompleteWait": wait}).platform(), policy)
+    assert (int(schedule.start[1]) // SECOND <= 700 + MINUTE) == at_once

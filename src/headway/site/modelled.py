@@ -143,8 +143,6 @@ def _of_partition(site: Site, partition: Partition) -> Iterator[tuple[str, str]]
     sharing = ("YES",) if takes_turns else ("YES", "FORCE")
     if partition.oversubscribe in sharing and partition.oversubscribe_count > 1:
         yield "OverSubscribe", f"{partition.oversubscribe}:{partition.oversubscribe_count}"
-    if partition.over_time_limit is not None:
-        yield "OverTimeLimit", str(partition.over_time_limit)
     if partition.allow_groups is not None and site.groups is None:
         yield "AllowGroups (groups.txt is missing: getent group)", ",".join(partition.allow_groups)
     if partition.alloc_nodes is not None:

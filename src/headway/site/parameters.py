@@ -10,6 +10,7 @@ DEFAULTS: dict[str, str] = {
     "completewait": "0", "defmempercpu": "", "defmempernode": "", "enforcepartlimits": "NO",
     "fairsharedampeningfactor": "1", "inactivelimit": "0", "jobrequeue": "1",
     "killwait": "30", "licenses": "", "maxmempercpu": "", "maxmempernode": "", "maxarraysize": "1001",
+    "minjobage": "300",
     "maxjobcount": "10000", "messagetimeout": "10", "overtimelimit": "0", "preemptexempttime": "",
     "preemptmode": "OFF", "preemptparameters": "", "preempttype": "preempt/none",
     "prioritycalcperiod": "5", "prioritydecayhalflife": "7-0", "priorityfavorsmall": "NO",
@@ -27,7 +28,7 @@ DEFAULTS: dict[str, str] = {
 
 IN_SECONDS = frozenset((
     "completewait", "inactivelimit", "killwait", "messagetimeout", "slurmdtimeout", "preemptexempttime",
-    "schedulertimeslice", "suspendtime", "resumetimeout",
+    "minjobage", "schedulertimeslice", "suspendtime", "resumetimeout",
 ))  # fmt: skip
 """Times whose bare numbers are seconds; those of all others are minutes."""
 
@@ -55,7 +56,7 @@ NO_CONCERN = (
     "getenv", "gpufreq", "group", "hash_", "hashplugin", "healthcheck", "include", "interactive", "jobacct",
     "jobcomp", "jobcontainer", "jobcredential", "jobfile", "joborchestr", "keepalive", "killonbadexit",
     "launch", "logtime", "mail", "maxdbd", "maxbatchrequeue", "maxjobid", "maxnodecount", "maxstep",
-    "maxtasks", "mcs", "metrics", "minjobage", "mpi", "multiple_", "next_job", "nodename", "partitionname",
+    "maxtasks", "mcs", "metrics", "mpi", "multiple_", "next_job", "nodename", "partitionname",
     "pidfile", "plugin", "plugstack", "pmix", "power", "prep", "privatedata", "proctrack",
     "prolog", "propagate", "rebootprogram", "reconfig",
     "requeueexit", "resume", "resvepilog", "resvprolog", "route",

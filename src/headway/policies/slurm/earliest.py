@@ -111,7 +111,7 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
                 continue
             if anchor == 0:
                 anchor = end + 30 - end % 30
-            last = end
+            last = this
             if not by_count:
                 idle += imagine_ended(state, state.jobs[Job.RUN, running[1, this]])
             if place == count or running[0, place] > anchor + width:

@@ -54,7 +54,8 @@ def finish(state: State, job: int, run: int, now: int) -> None:
     """
     memory = state.memory
     memory.clock[SlurmClock.UNSETTLED] = memory.clock[SlurmClock.UNDEALT] = 1
-    use(memory, job, now)
+    if memory.settings[Setting.MULTIFACTOR] > 0:
+        use(memory, job, now)  # where priority is the order of submission nobody counts usage
     charge(state, job, -1)
     count_task(memory, job, -1)
     take_licences(memory, job, -1)

@@ -9,7 +9,7 @@ from headway.policies.slurm.cores import cores_of_share, level_in, row_of
 from headway.policies.slurm.offers import whole_nodes
 from headway.policies.slurm.preemption import is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, SlurmJob, Work
+from headway.policies.slurm.tables import UNSET, Memory, Partition, Scratch, SlurmClock, SlurmJob, Work
 
 NEVER = -1
 FREE_ENOUGH = 1 << 40
@@ -122,10 +122,18 @@ def copy_nodes(state: State) -> None:
 
 
 @kernel
-def start_after(memory: Memory, end: int, now: int) -> int:
-    """When a job starts that waits for an end; for a job that is beyond its limit it is guessed."""
-    late = end + memory.settings[Setting.KILL_WAIT] + memory.settings[Setting.OVER_TIME_LIMIT]
-    return int(end if end > now else max(late, now + 1))
+def start_after(memory: Memory, place: int, now: int) -> int:
+    """When a job starts that waits for the end of the running one at a place of the list.
+
+    Where that one is beyond its limit it is guessed.
+    """
+    end, running = memory.running[0, place], memory.running[1, place]
+    if end > now:
+        return int(end)
+    over = memory.partitions[Partition.OVER_TIME, memory.jobs[SlurmJob.PARTITION, running]]
+    if over == UNSET:
+        return int(now + 60 * memory.jobs[SlurmJob.LENGTH, running])
+    return int(max(end + memory.settings[Setting.KILL_WAIT] + over, now + 1))
 
 
 @kernel

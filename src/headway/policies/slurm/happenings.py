@@ -51,10 +51,11 @@ def lose_node(state: State, node: int, now: int) -> None:
 @routine
 def release(memory: Memory, job: int, now: int) -> None:
     """A hold is lifted: the job's priority is set anew, which puts it behind all others where that is the
-    order of submission.
+    order of submission. A begin time that is still to come stays.
     """
     memory.jobs[SlurmJob.HELD, job] = 0
-    memory.jobs[SlurmJob.BEGIN, job] = memory.jobs[SlurmJob.ACCRUED, job] = now
+    begin = max(memory.jobs[SlurmJob.BEGIN, job], now)
+    memory.jobs[SlurmJob.BEGIN, job] = memory.jobs[SlurmJob.ACCRUED, job] = begin
     prioritise(memory, job, now)
     leave_queue(memory, job)
     close_gaps(memory)

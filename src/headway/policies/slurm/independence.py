@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.life_tables import After, Array, Dependency, Licence, Outcome
+from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import UNSET, Memory, Reason, SlurmClock, SlurmJob
 
 MET, OPEN, NEVER = range(3)
 """What is to be said of a dependency: it is met, it may still be, or it cannot be any more."""
+
+
+@kernel
+def is_forgotten(memory: Memory, job: int, now: int) -> bool:
+    """Whether the controller does not know a job any more, for it was over so long ago (MinJobAge)."""
+    age, over = memory.settings[Setting.MIN_JOB_AGE], memory.jobs[SlurmJob.OUTCOME, job] >= Outcome.WELL
+    return bool(over and age > 0 and now - memory.jobs[SlurmJob.ENDS, job] >= age)
 
 
 @kernel
@@ -22,7 +30,7 @@ def entry_state(memory: Memory, entry: int, now: int) -> int:
     if kind == After.STARTED:
         since = now - memory.jobs[SlurmJob.STARTED, job]
         begun = outcome != Outcome.PENDING and since >= 60 * memory.dependencies[Dependency.MINUTES, entry]
-        return MET if begun or outcome >= Outcome.WELL else OPEN
+        return MET if begun or is_forgotten(memory, job, now) else OPEN
     if kind == After.NOT_RUNNING:
         return OPEN if outcome == Outcome.RUNS else MET
     if outcome < Outcome.WELL:

@@ -11,6 +11,7 @@ from enum import IntEnum
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel, routine
+from headway.policies.slurm.offers import memory_asked
 from headway.policies.slurm.queue import minutes_in
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import (
@@ -442,6 +443,15 @@ def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes
         if reason != Reason.NONE:
             return reason + RESOURCE * tres
     return Reason.NONE
+
+
+@kernel
+def limit_against(state: State, job: int, part: int, cpus: int, nodes: int) -> int:
+    """The limit that a job would break on so many nodes that are not chosen, or not for now; 0: none."""
+    mb = 0
+    if state.memory.settings[Setting.MEMORY] > 0:
+        mb = memory_asked(state.memory, job, part, cpus, nodes)
+    return after_selection(state, job, part, cpus, mb, nodes, False)
 
 
 @kernel

@@ -44,6 +44,20 @@ def memory_per_node(memory: Memory, job: int, part: int, node_memory: int) -> in
 
 
 @kernel
+def memory_asked(memory: Memory, job: int, part: int, cpus: int, nodes: int) -> int:
+    """MB that a job asks for on so many CPUs and nodes: by its own words or its partition's, else all.
+
+    How much a node has is taken from the partition's first one.
+    """
+    by_cpu, node = memory_per_cpu(memory, job, part), 0
+    if by_cpu > 0:
+        return by_cpu * cpus
+    while node + 1 < memory.members.shape[1] and memory.members[part, node] == 0:
+        node += 1
+    return memory_per_node(memory, job, part, memory.trial[Node.MEMORY, node]) * nodes
+
+
+@kernel
 def memory_taken(state: State, job: int, part: int, node: int, cpus: int) -> int:
     """MB that a job takes of a node on which it has so many CPUs."""
     memory = state.memory

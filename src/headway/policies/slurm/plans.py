@@ -15,8 +15,8 @@ from headway.policies.slurm.bits import (
     size_of,
 )
 from headway.policies.slurm.limits import (
-    after_selection,
     hold_by_limit,
+    limit_against,
 )
 from headway.policies.slurm.offers import whole_nodes
 from headway.policies.slurm.plan_table import (
@@ -127,7 +127,7 @@ def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
     nodes = size_of(memory.words_planned, memory.clock[SlurmClock.PLANS])
     if reserves_nothing(memory, job):
         return True
-    reason = after_selection(state, job, part, cpus, 0, nodes, False)
+    reason = limit_against(state, job, part, cpus, nodes)
     hold_by_limit(memory, job, reason)
     return reason != Reason.NONE
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from headway.engine.tables import Node
 from headway.jit import kernel, routine
 from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, forget, use, use_in_order
 from headway.policies.slurm.life_tables import Array
-from headway.policies.slurm.offers import memory_per_cpu, memory_per_node
+from headway.policies.slurm.offers import memory_asked
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.settings import Preemption, Setting, Weight
 from headway.policies.slurm.tables import (
@@ -53,22 +52,6 @@ def size_factor(memory: Memory, job: int, part: int) -> float:
 
 
 @kernel
-def memory_asked(memory: Memory, job: int) -> int:
-    """MB that a job asks for in all: by its own words or its first partition's, else all of its nodes.
-
-    How much a node has is taken from the partition's first one.
-    """
-    part, node = memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 0], 0
-    by_cpu = memory_per_cpu(memory, job, part)
-    if by_cpu > 0:
-        return int(by_cpu * memory.jobs[SlurmJob.CPUS, job])
-    while node + 1 < memory.members.shape[1] and memory.members[part, node] == 0:
-        node += 1
-    each = memory_per_node(memory, job, part, memory.trial[Node.MEMORY, node])
-    return int(each * memory.jobs[SlurmJob.MIN_NODES, job])
-
-
-@kernel
 def resource_part(memory: Memory, job: int, part: int) -> float:
     """What the weights of resources give: requested of what the partition has."""
     total, partitions = 0.0, memory.partitions
@@ -79,7 +62,9 @@ def resource_part(memory: Memory, job: int, part: int) -> float:
         share = memory.jobs[SlurmJob.MIN_NODES, job] / partitions[Partition.NODES, part]
         total += memory.weights[Weight.TRES_NODE] * share
     if memory.weights[Weight.TRES_MEMORY] > 0 and partitions[Partition.MEMORY, part] > 0:
-        share = memory_asked(memory, job) / partitions[Partition.MEMORY, part]
+        first = memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 0]
+        cpus, nodes = memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]
+        share = memory_asked(memory, job, first, cpus, nodes) / partitions[Partition.MEMORY, part]
         total += memory.weights[Weight.TRES_MEMORY] * share
     return total
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+NOTICED_LATE = 60
+"""Seconds that may pass before a job beyond its limit is gone: a check every 30, and KillWait."""
+
 
 class Setting(IntEnum):
     """Parameters of the controller that are whole numbers; seconds where nothing else is said."""
@@ -35,8 +38,8 @@ class Setting(IntEnum):
     COMPLETE_WAIT = 23
     EPILOG = 24
     """How long a node is completing after a job's end, on average, in ms."""
-    OVER_TIME = 25
-    """How far beyond its limit a job may run: OverTimeLimit, and how late that is noticed."""
+    MIN_JOB_AGE = 25
+    """How long the controller remembers a job that is over; 0: for ever."""
     KILL_WAIT = 26
     MULTIFACTOR = 27
     CALC_PERIOD = 28
@@ -61,7 +64,6 @@ class Setting(IntEnum):
     ACCOUNTS = 43
     HAS_ACCOUNTING = 44
     """Whether there is an accounting daemon: age and fair share count only then."""
-    OVER_TIME_LIMIT = 45
     FULL_LATE = 47
     """How much longer than its interval the time between full passes is, in ms."""
     LATE = 49
@@ -107,7 +109,7 @@ class Setting(IntEnum):
     """bf_busy_nodes: plans take nodes in use before idle ones."""
     SERIAL_LAST = 69
     """pack_serial_at_end: jobs of one CPU take the last nodes."""
-    BY_SWITCHES = 74
+    BY_SWITCHES = 45
     """Whether nodes are chosen by the tree of switches: 0 not, 1 for all jobs, 2 for those that ask."""
     RESERVE_RUNNING = 70
     """bf_running_job_reserve: running jobs on whole nodes hold them in backfill's table."""

@@ -52,7 +52,7 @@ from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
 from headway.policies.slurm.requests import Requests, padded
-from headway.policies.slurm.settings import Preemption, Setting, Weight
+from headway.policies.slurm.settings import NOTICED_LATE, Preemption, Setting, Weight
 from headway.policies.slurm.tables import (
     UNSET,
     Count,
@@ -70,12 +70,10 @@ from headway.policies.slurm.tables import (
     Work,
 )
 from headway.site import Site
-from headway.site.model import outage_of
+from headway.site.model import UNLIMITED, outage_of
+from headway.site.model import Partition as OfSite
 from headway.site.topology import is_one_network, is_optional, steps_between
 from headway.units import SECOND
-
-NOTICED_LATE = 60
-"""Seconds that may pass before a job beyond its limit is gone: a check every 30, and KillWait."""
 
 HORIZON = 30 * 24 * 3600
 """How long after the last submission reservations recur, in seconds."""
@@ -321,9 +319,8 @@ def _times(site: Site, row: Table) -> None:
     config = site.config
     row[Setting.COMPLETE_WAIT] = config.number("CompleteWait")
     row[Setting.KILL_WAIT] = config.number("KillWait")
-    over, beyond = config.seconds("OverTimeLimit"), config.seconds("ResvOverRun")
-    row[Setting.OVER_TIME_LIMIT] = 0 if over is None else over
-    row[Setting.OVER_TIME] = (1 << 32 if over is None else over) + NOTICED_LATE
+    row[Setting.MIN_JOB_AGE] = config.number("MinJobAge")
+    beyond = config.seconds("ResvOverRun")
     row[Setting.RESERVATION_OVER] = (1 << 32 if beyond is None else beyond) + NOTICED_LATE
     expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
     row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
@@ -431,6 +428,7 @@ def partition_rows(site: Site) -> Table:
             Partition.EXCLUSIVE: linear or partition.oversubscribe == "EXCLUSIVE",
             Partition.QOS: site.qos_place.get(partition.qos, UNSET),
             Partition.UP: is_up(site, partition),
+            Partition.OVER_TIME: over_time(site, partition),
             Partition.NODES: len(nodes),
             Partition.CPUS: sum(node.cpus for node in nodes),
             Partition.MEMORY: sum(node.memory_mb for node in nodes),
@@ -451,6 +449,13 @@ def partition_rows(site: Site) -> Table:
         if partition in bounded(site):
             rows[Partition.CPUS_ROW, p] = len(gres_names(site)) + bounded(site).index(partition)
     return rows
+
+
+def over_time(site: Site, partition: OfSite) -> int:
+    """How many seconds beyond their limit a partition's jobs may run (OverTimeLimit); UNSET: as they like."""
+    if partition.over_time_limit is None:
+        return or_unset(site.config.seconds("OverTimeLimit"))
+    return UNSET if partition.over_time_limit == UNLIMITED else 60 * partition.over_time_limit
 
 
 def members(site: Site) -> npt.NDArray[np.uint8]:

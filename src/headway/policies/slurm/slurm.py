@@ -31,10 +31,17 @@ WEEK = 7 * 24 * 3600
 
 
 @kernel
-def waits_for_epilogs(memory: Memory) -> bool:
-    """Whether both loops wait for jobs that are completing (CompleteWait)."""
-    completing = memory.clock[SlurmClock.COMPLETING] - memory.clock[SlurmClock.BOOTING]
-    return bool(memory.settings[Setting.COMPLETE_WAIT] > 0 and completing > 0)
+def waits_for_epilogs(state: State, now: int) -> bool:
+    """Whether both loops wait for jobs that are completing and ended a short while ago (CompleteWait)."""
+    memory = state.memory
+    if memory.settings[Setting.COMPLETE_WAIT] == 0:
+        return False
+    since = now - memory.settings[Setting.COMPLETE_WAIT] - memory.settings[Setting.ORIGIN]
+    for place in range(memory.clock[SlurmClock.COMPLETING]):
+        run = memory.epilogs[1, place]
+        if run >= 0 and state.runs[Run.END, run] >= since * SECOND:
+            return True
+    return False
 
 
 @kernel
@@ -62,6 +69,7 @@ def take_epilogs(state: State, now: int) -> bool:
         if run >= 0 and state.jobs[Job.PHASE, job] == Phase.DONE and state.jobs[Job.RUN, job] == run:
             well = state.runs[Run.ENDED, run] == Ended.BY_ITSELF and memory.jobs[SlurmJob.SUCCEEDS, job] > 0
             memory.jobs[SlurmJob.OUTCOME, job] = Outcome.WELL if well else Outcome.BADLY
+            memory.jobs[SlurmJob.ENDS, job] = now
         pop(memory.epilogs, 0, clock[SlurmClock.COMPLETING])
         clock[SlurmClock.COMPLETING] -= 1
         any_free = True
@@ -178,7 +186,7 @@ def main_loop(state: State, now: int, epilogs: bool) -> None:
         clock[SlurmClock.PASS] = now
     if full:
         end_full_pass(memory)
-    if not (full or queued or epilogs) or waits_for_epilogs(memory) or clock[SlurmClock.PENDING] == 0:
+    if not (full or queued or epilogs) or waits_for_epilogs(state, now) or clock[SlurmClock.PENDING] == 0:
         return
     if main_pass(state, now, full):
         clock[SlurmClock.STAMP] = now  # a blocked job has a new reason
@@ -220,7 +228,7 @@ def backfill(state: State, now: int) -> None:
     clock = memory.clock
     make_sure(state, now)
     due = cycle_due(memory)
-    if due < 0 or due > now or waits_for_epilogs(memory) or is_late(memory, now):
+    if due < 0 or due > now or waits_for_epilogs(state, now) or is_late(memory, now):
         return
     if clock[SlurmClock.PENDING] > 0:
         backfill_cycle(state, now, memory.settings[Setting.PLAIN] > 0)
@@ -270,7 +278,8 @@ def ask_to_wake(state: State, now: int) -> None:
         wake_at(state, max(clock[SlurmClock.SLICE_NEXT], now + 1))
     if clock[SlurmClock.GRACES] > 0:
         wake_at(state, max(memory.graces[0, 0], now + 1))
-    if memory.settings[Setting.MINUTES_END_JOBS] > 0 and state.clock[Clock.RUNS_NOW] > 0:
+    ends_jobs = memory.settings[Setting.MINUTES_END_JOBS] > 0 and recalculates(memory)
+    if ends_jobs and state.clock[Clock.RUNS_NOW] > 0:
         wake_at(state, clock[SlurmClock.PRIORITY_NEXT])
     if clock[SlurmClock.PENDING] == 0 or give_up(state, now):
         return

@@ -19,9 +19,10 @@ from headway.policies.slurm.limits import (
     charge,
     hold_by_limit,
     lay_counted,
+    limit_against,
     minutes_used_up,
 )
-from headway.policies.slurm.offers import LIGHTER, bounded_nodes, reset_weights
+from headway.policies.slurm.offers import LIGHTER, bounded_nodes, reset_weights, wanted_nodes
 from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing, pass_number
@@ -34,7 +35,7 @@ from headway.policies.slurm.selection import (
     select_row,
     weigh_outside,
 )
-from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.settings import NOTICED_LATE, Preemption, Setting
 from headway.policies.slurm.tables import (
     UNSET,
     Memory,
@@ -54,6 +55,8 @@ STARTED, BUSY, LIMITED, PASSED_OVER = range(4)
 """PASSED_OVER: a reservation or lost nodes keep the job back, nobody else does: it holds up nobody."""
 MAIN, FILLING = range(2)
 """Which loop starts a job."""
+NEVER_STOPPED = 1 << 32
+"""Seconds that a job may run where nobody stops it at its limit."""
 CHECKS_EVERY = 30
 """Seconds between two looks at jobs whose time is over."""
 
@@ -214,7 +217,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
             preempts = find_victims(state, job, part, now)
     if found == 0 and not preempts:
         size = max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job])
-        reason = after_selection(state, job, part, size, 0, 0, False)
+        reason = limit_against(state, job, part, size, wanted_nodes(memory, job, part))
         hold_by_limit(memory, job, reason)
         if reason != Reason.NONE:
             return LIMITED
@@ -253,7 +256,9 @@ def begin(
     memory = state.memory
     seconds, boot = minutes * 60, switch_on(state, count, now)
     state.jobs[Job.PLAN, job] = (boot + seconds) * SECOND
-    limit = min(boot + seconds + memory.settings[Setting.OVER_TIME], seconds_left(memory, job, now)) * SECOND
+    over = memory.partitions[Partition.OVER_TIME, part]
+    most = NEVER_STOPPED if over == UNSET else boot + seconds + over + NOTICED_LATE
+    limit = min(most, seconds_left(memory, job, now)) * SECOND
     why = (
         Why.BACKFILL
         if loop == FILLING

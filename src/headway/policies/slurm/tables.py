@@ -59,7 +59,7 @@ class SlurmJob(IntEnum):
     """Where it runs."""
     STARTED = 21
     ENDS = 22
-    """When its limit is reached, once it runs."""
+    """When its limit is reached, once it runs; when it was over, once it is."""
     PLANNED = 23
     """When backfill last planned its start; -1 never."""
     PLANNED_NODE = 24
@@ -240,6 +240,8 @@ class Partition(IntEnum):
     """Whether jobs take the least loaded nodes first (LLN)."""
     KEEPS_NODES = 24
     """Whether each of its jobs lets nobody but its user on its nodes (ExclusiveUser)."""
+    OVER_TIME = 25
+    """How many seconds beyond their limit its jobs may run; -1: as long as they like."""
 
 
 class Record(IntEnum):
