@@ -117,6 +117,14 @@ def test_the_verdict_says_what_the_numbers_say() -> None:
     assert "50 % were backfilled" in alone and "The longest wait, 22 s, is job 2" in alone
 
 
+def test_runs_of_different_jobs_have_no_winner() -> None:
+    """One run is of the log's beginning: what both have is the same, its means are of fewer jobs."""
+    beginning = schedule(JOBS[:3], IN_ORDER[:3], 4, "easy", {"user": [1, 2, 1], "queue": [1, 1, 1]})
+    text = schedules_page([two()[0], beginning])
+    assert "the same jobs: <b>fcfs</b> has 4 jobs and <b>easy</b> has 3 jobs" in text
+    assert "has the lower" not in text
+
+
 def test_nothing_is_fetched_and_names_cannot_break_out() -> None:
     evil = "</script><img src=x>"
     made = schedule(JOBS, IN_ORDER, 4, evil)

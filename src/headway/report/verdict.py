@@ -108,12 +108,17 @@ def _care(comparison: Comparison, rows: dict[str, Row]) -> str:
         notes.append("The runs did not have the same number of processors.")
     if not comparison.same_jobs:
         notes.append(
-            "The runs did not schedule the same jobs; gains and losses are those of the jobs they share."
+            "Metrics are of the jobs of each run; gains and losses are those of the jobs they share."
         )
     return escape(" ".join(notes))
 
 
 def _best(comparison: Comparison, rows: dict[str, Row]) -> str:
+    """Who has the lowest numbers; nobody where each run has jobs of its own, such as those of other weeks."""
+    if not comparison.same_jobs:
+        runs = zip(comparison.names, comparison.schedules, strict=True)
+        counts = [f"{strong(name)} has {counted(len(schedule), 'job')}" for name, schedule in runs]
+        return f"The runs did not schedule the same jobs: {listed(counts)}. None is called the better one."
     leaders: dict[str, list[str]] = {}
     for name, words in JUDGED.items():
         values = rows[name].values if name in rows else ()
