@@ -292,3 +292,37 @@ def test_where_priority_is_the_order_of_submission_nobody_counts_minutes() -> No
     """GrpTRESMins cpu=40: the first job takes 60, and the second may start and run all the same."""
     jobs = log((0, 1, 20, 15), (1800, 1, 20, 15), user=["u"] * 2, account=["a"] * 2)
     assert starts(jobs, two_accounts({}, grp_tres_mins={"cpu": 40}))[1] <= 1800 + MINUTE
+
+
+FACTORS = {"PriorityType": "priority/multifactor", "AccountingStorageType": "accounting_storage/slurmdbd"}
+
+
+@pytest.mark.parametrize(
+    ("flag", "first"),
+    [("", 2), ("NO_NORMAL_QOS", 3), ("NO_NORMAL_ALL", 3), ("NO_NORMAL_PART", 2), ("NO_NORMAL_ASSOC", 2)],
+)
+def test_the_priority_of_a_qos_may_count_as_it_is(flag: str, first: int) -> None:
+    """QOS of 2 and 4 at a weight of 10 give 5 and 10 points of the largest, or 20 and 40; the better job's
+    nice takes 10 of them."""
+    on = site(FACTORS | {"PriorityWeightQOS": "10", "PriorityFlags": flag},
+              qos=(Qos("low", priority=2), Qos("high", priority=4)))  # fmt: skip
+    jobs = log((0, 4, 10, 10), (1, 4, 10, 10), (2, 4, 10, 10), qos=["low", "low", "high"], nice=[0, 0, 10])
+    _, second, third = starts(jobs, on)
+    assert (2 if second < third else 3) == first
+
+
+@pytest.mark.parametrize(("flag", "first"), [("", 2), ("NO_NORMAL_TRES", 3)])
+def test_resources_may_count_as_they_are(flag: str, first: int) -> None:
+    """12 and 16 CPUs of 16 at a weight of 10 are 7.5 and 10 points, or 120 and 160; the wider job is nice."""
+    on = site(FACTORS | {"PriorityWeightTRES": "CPU=10", "PriorityFlags": flag})
+    _, second, third = starts(log((0, 4, 10, 10), (1, 3, 10, 10), (2, 4, 10, 10), nice=[0, 0, 30]), on)
+    assert (2 if second < third else 3) == first
+
+
+@pytest.mark.parametrize(("flag", "first"), [("", "bob"), ("INCR_ONLY", "ann")])
+def test_priorities_may_only_rise(flag: str, first: str) -> None:
+    """Ann's job runs and lowers her share from the next calculation on; her other job came before Bob's."""
+    jobs = log((0, 4, 60, 20), (1, 4, 10, 10), (2, 4, 10, 10), user=["ann", "ann", "bob"],
+               account=["a", "a", "b"])  # fmt: skip
+    _, of_ann, of_bob = starts(jobs, shared({"PriorityFlags": flag}))
+    assert ("ann" if of_ann < of_bob else "bob") == first

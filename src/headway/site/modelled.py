@@ -43,6 +43,7 @@ WEIGHED = frozenset(("CPU", "MEM", "NODE"))
 
 PRIORITY_FLAGS = frozenset((
     "SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES", "ACCRUE_ALWAYS", "CALCULATE_RUNNING",
+    "INCR_ONLY", "NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES",
 ))  # fmt: skip
 """Flags of PriorityFlags that are; DEPTH_OBLIVIOUS is followed, but not as Slurm sees the usage of others."""
 

@@ -61,7 +61,7 @@ def release(memory: Memory, job: int, now: int) -> None:
     close_gaps(memory)
     first = memory.clock[SlurmClock.QUEUED]
     enqueue(memory, job)
-    renew_records(memory, first, now)
+    renew_records(memory, first, now, False)
 
 
 @routine

@@ -33,17 +33,20 @@ def or_unset(value: int | None) -> int:
 
 
 def factors(site: Site, holders: int) -> npt.NDArray[np.float64]:
-    """Factors of partitions, QOS and associations, of the largest there is."""
+    """Factors of partitions, QOS and associations, of the largest there is; as they are with NO_NORMAL_*."""
     table = np.zeros((len(Factor), max(holders, len(site.partitions), 1)), np.float64)
 
-    def of_largest(row: int, first: int, given: Sequence[int]) -> None:
-        largest = max(given, default=0)
+    flags = set(site.config.list("PriorityFlags"))
+
+    def of_largest(row: int, first: int, given: Sequence[int], flag: str) -> None:
+        largest = max(given, default=0) if flags.isdisjoint(("NO_NORMAL_ALL", flag)) else 1
         if largest > 0:
             table[row, first : first + len(given)] = [value / largest for value in given]
 
-    of_largest(Factor.PARTITION, 0, [partition.job_factor for partition in site.partitions])
-    of_largest(Factor.QOS, 0, [qos.priority for qos in site.qos])
-    of_largest(Factor.ASSOCIATION, len(site.qos), [one.priority for one in site.associations])
+    of_largest(Factor.PARTITION, 0, [one.job_factor for one in site.partitions], "NO_NORMAL_PART")
+    of_largest(Factor.QOS, 0, [qos.priority for qos in site.qos], "NO_NORMAL_QOS")
+    priorities = [one.priority for one in site.associations]
+    of_largest(Factor.ASSOCIATION, len(site.qos), priorities, "NO_NORMAL_ASSOC")
     return table
 
 

@@ -52,20 +52,29 @@ def size_factor(memory: Memory, job: int, part: int) -> float:
 
 
 @kernel
+def part_of(memory: Memory, count: int, row: int, part: int) -> float:
+    """So much of a resource, of what a partition has of it in a row; as it is with NO_NORMAL_TRES."""
+    if memory.settings[Setting.COUNTS_TRES] > 0:
+        return float(count)
+    has = memory.partitions[row, part]
+    return count / has if has > 0 else 0.0
+
+
+@kernel
 def resource_part(memory: Memory, job: int, part: int) -> float:
-    """What the weights of resources give: requested of what the partition has."""
-    total, partitions = 0.0, memory.partitions
-    if memory.weights[Weight.TRES_CPU] > 0 and partitions[Partition.CPUS, part] > 0:
-        share = memory.jobs[SlurmJob.CPUS, job] / partitions[Partition.CPUS, part]
-        total += memory.weights[Weight.TRES_CPU] * share
-    if memory.weights[Weight.TRES_NODE] > 0 and partitions[Partition.NODES, part] > 0:
-        share = memory.jobs[SlurmJob.MIN_NODES, job] / partitions[Partition.NODES, part]
-        total += memory.weights[Weight.TRES_NODE] * share
-    if memory.weights[Weight.TRES_MEMORY] > 0 and partitions[Partition.MEMORY, part] > 0:
+    """What the weights of resources give: requested of what the partition has, or of one each."""
+    total, weights = 0.0, memory.weights
+    if weights[Weight.TRES_CPU] > 0:
+        cpus = memory.jobs[SlurmJob.CPUS, job]
+        total += weights[Weight.TRES_CPU] * part_of(memory, cpus, Partition.CPUS, part)
+    if weights[Weight.TRES_NODE] > 0:
+        nodes = memory.jobs[SlurmJob.MIN_NODES, job]
+        total += weights[Weight.TRES_NODE] * part_of(memory, nodes, Partition.NODES, part)
+    if weights[Weight.TRES_MEMORY] > 0:
         first = memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 0]
         cpus, nodes = memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]
-        share = memory_asked(memory, job, first, cpus, nodes) / partitions[Partition.MEMORY, part]
-        total += memory.weights[Weight.TRES_MEMORY] * share
+        mb = memory_asked(memory, job, first, cpus, nodes)
+        total += weights[Weight.TRES_MEMORY] * part_of(memory, mb, Partition.MEMORY, part)
     return total
 
 
@@ -124,12 +133,18 @@ def prioritise(memory: Memory, job: int, now: int) -> None:
 
 
 @routine
-def renew_records(memory: Memory, first: int, now: int) -> None:
-    """Calculate the priorities of the records from ``first`` on, and put the queue in order."""
+def renew_records(memory: Memory, first: int, now: int, again: bool) -> None:
+    """Calculate the priorities of the records from ``first`` on, and put the queue in order.
+
+    Where they had one before, ``again``, a site may want none to become less (INCR_ONLY).
+    """
+    kept = again and memory.settings[Setting.INCREASES_ONLY] > 0
     if memory.settings[Setting.MULTIFACTOR] > 0:
         for place in range(first, memory.clock[SlurmClock.QUEUED]):
             job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
             priority = multifactor(memory, job, part, now)
+            if kept:
+                priority = max(priority, memory.queue[Record.PRIORITY, place])
             memory.queue[Record.PRIORITY, place] = priority
             if memory.queue[Record.PLACE, place] == 0:
                 memory.jobs[SlurmJob.PRIORITY, job] = priority
@@ -159,7 +174,7 @@ def calculate(memory: Memory, now: int) -> None:
     else:
         use_in_order(memory, now)
     memory.clock[SlurmClock.PRIORITY_LAST] = now
-    renew_records(memory, 0, now)
+    renew_records(memory, 0, now, True)
 
 
 @kernel

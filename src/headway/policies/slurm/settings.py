@@ -119,6 +119,10 @@ class Setting(IntEnum):
     """PriorityFlags=MAX_TRES: jobs are billed for the one resource that gives most, not for all of them."""
     RESERVATION_OVER = 64
     """How long after its reservation's end a job may still run (ResvOverRun), in seconds."""
+    INCREASES_ONLY = 74
+    """PriorityFlags=INCR_ONLY: a calculation lowers nobody's priority."""
+    COUNTS_TRES = 75
+    """PriorityFlags=NO_NORMAL_TRES: weights of resources are for what a job asks, not for its part of all."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 

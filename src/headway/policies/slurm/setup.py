@@ -339,6 +339,8 @@ def _priorities(site: Site, row: Table) -> None:
     row[Setting.MAX_TRES] = "MAX_TRES" in flags
     row[Setting.ACCRUE_ALWAYS] = "ACCRUE_ALWAYS" in flags
     row[Setting.DEPTH_OBLIVIOUS] = "DEPTH_OBLIVIOUS" in flags
+    row[Setting.INCREASES_ONLY] = "INCR_ONLY" in flags
+    row[Setting.COUNTS_TRES] = not {"NO_NORMAL_ALL", "NO_NORMAL_TRES"}.isdisjoint(flags)
     row[Setting.FAIR_TREE] = not {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & set(flags)
 
 

@@ -107,7 +107,7 @@ def take_submissions(state: State, now: int) -> None:
     if ran > 0:
         start_who_ran(state, first, now)
     if clock[SlurmClock.QUEUED] > first:
-        renew_records(memory, first, now)
+        renew_records(memory, first, now, False)
 
 
 @kernel
