@@ -257,3 +257,21 @@ def modes(table: npt.NDArray[np.int64]) -> int:
 def test_a_member_of_an_enumeration_is_a_number() -> None:
     """Some Pythons ask for the number of the one and of the other, and some for that of either."""
     assert modes(np.array([-1, 7])) == 573
+
+
+@pytest.mark.parametrize(("name", "wide"), [("redirection_easy_easy", True), ("easy", False)])
+def test_loops_of_policies_that_gain_by_it_run_in_wide_registers(name: str, wide: bool) -> None:
+    """Such as those over the counters of all that run."""
+
+    def highest(values: npt.NDArray[np.int64]) -> int:
+        most = 0
+        for i in range(len(values)):
+            values[i] += i
+            most += values[i] > 7
+        return most
+
+    highest.__qualname__ = name
+    made = jit.unkept(highest, nogil=True, _nrt=False)
+    assert made(np.arange(9)) == 5
+    (text,) = cast(Any, made).inspect_llvm().values()
+    assert (" x i64>" in text) == wide
