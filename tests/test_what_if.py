@@ -105,6 +105,7 @@ def test_more_and_fewer_jobs(case: Case) -> None:
         ("jobs=-40", "there are 40, and at least one must be left"),
         ("partition.gold.maxtime=1h", "the site has no partition gold; there are batch, short"),
         ("partition.short.colour=red", "a partition's keys are maxtime"),
+        ("partition.short.defaulttime=1h", "who left it to the default"),
         ("partition.short.maxtime=soon", "'soon' is not a time such as"),
         ("qos.gold.maxjobs=1", "the site has no QOS gold"),
         ("qos.high.colour=1", "there is no limit colour"),

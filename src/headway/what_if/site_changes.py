@@ -16,7 +16,6 @@ from headway.site.limits import NAMES, limits_of
 
 _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "maxtime": ("max_minutes", lambda text: hours(text)),
-    "defaulttime": ("default_minutes", lambda text: hours(text)),
     "prioritytier": ("tier", values.whole),
     "priorityjobfactor": ("job_factor", values.whole),
     "minnodes": ("min_nodes", values.whole),
@@ -105,6 +104,11 @@ def _place(of: Mapping[str, int], kind: str, name: str) -> int:
 def partition(site: Site, name: str, field: str, value: str) -> Site:
     """Another value of a partition's key."""
     place = _place(site.partition_place, "partition", name)
+    if field == "defaulttime":
+        raise UsageError(
+            f"partition.{name}.{field}: a log has the limit of each job, and not who left it to the default, "
+            "so another default would change nothing; try maxtime"
+        )
     if field not in _KEYS:
         raise UsageError(f"partition.{name}.{field}: a partition's keys are {', '.join(_KEYS)}")
     attribute, how = _KEYS[field]
