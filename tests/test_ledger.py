@@ -37,6 +37,8 @@ def test_dropped_and_kept_make_the_total() -> None:
     found = ledger.why_dropped(9)
     assert found is not None and found.rule == "cancelled"
     assert ledger.why_dropped(1) is None
+    twice = LedgerEntry.of("duplicates", "dropped", [9], dropped=True)
+    assert Ledger(10, (twice, *ledger)).why_dropped(9) is found
     saved = Ledger(10, (LedgerEntry("cancelled", "dropped", 1, (9,), dropped=True),))
     assert saved.why_dropped(9) is saved.entries[0] and saved.why_dropped(8) is None
     assert ledger.rows()[0] == {"rule": "no_procs", "action": "dropped", "count": 2, "jobs": [3, 4]}

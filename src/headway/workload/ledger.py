@@ -59,8 +59,11 @@ class Ledger:
         return np.concatenate([np.zeros(0, dtype=np.int64), *every])
 
     def why_dropped(self, job: int) -> LedgerEntry | None:
-        """The entry under which a job was dropped, or None; of a saved run only those listed are known."""
-        for entry in self.entries:
+        """The entry under which the last record of a job was dropped, or None.
+
+        Of a saved run only the jobs that are listed are known.
+        """
+        for entry in reversed(self.entries):
             every = entry.jobs if entry.every is None else entry.every
             if entry.dropped and job in every:
                 return entry
