@@ -80,7 +80,7 @@ def _folders(
     if annotations is not None and trace is None:
         raise UsageError("--annotations needs --trace, the log whose jobs they describe")
     compared = (folder / "comparison.json").is_file()
-    runs = compared_folders(folder) if compared else [folder]
+    runs = sorted(compared_folders(folder)) if compared else [folder]
     verdicts = {}
     for run in runs:
         schedule = Result.load(run)
