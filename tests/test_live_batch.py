@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from headway.errors import UsageError
-from headway.live.batch import START, Batch, Picture, check_live, planned_from
+from headway.live.batch import Batch, Picture, check_live, planned_from
 from headway.live.engine import Job
+from headway.live.spans import START
 from headway.platform import Cluster
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import parse_spec

@@ -59,3 +59,19 @@ def test_job_for_job(heuristic: str, mode: str, local: str) -> None:
         )
     assert made.moves is not None and len(made.moves) == len(simulated.moves) > 0
     assert audit(made).ok, audit(made).faults
+
+
+def test_suspensions_are_on_record_as_in_a_simulation() -> None:
+    """One cluster that suspends jobs for urgent ones: the same pieces, and a sound audit."""
+    drawn = generate("lublin(jobs=60, procs=16, load=1.2, estimates=tsafrir, seed=3)")
+    workload = drawn.with_columns(urgent=np.arange(60) % 5 == 4)
+    simulated = headway.simulate(workload, 16, "ujfb(swap=0)")
+    with folder() as path:
+        grid = written(path, cluster("a", 16, kind="simulated", policy="ujfb(swap=0)"))
+        with running(grid) as live:
+            Conductor(live.agent, tasks_of(workload)).run()
+            made = recorded(grid, live.agent.journal)
+    columns = ["job", "run", "state", "start", "end", "ended"]
+    assert "suspended" in simulated.runs()["state"].to_list()
+    assert made.runs().select(columns).equals(simulated.runs().select(columns))
+    assert audit(made).ok, audit(made).faults

@@ -225,6 +225,27 @@ def test_urgent_tasks_suspend_others() -> None:
             order = (path / "m").read_text().split()
             keys = [row.fence for row in live.agent.journal.all_tasks()]
             assert order == [keys[1], keys[0]]
+            # That job 1 gave its processor away for a while is on record.
+            schedule = recorded(grid, live.agent.journal)
+            urgent = schedule.runs().filter(job=2)
+            away = schedule.runs().filter(job=1)
+            assert away["state"].to_list() == ["running", "suspended", "running"]
+            assert away["ended"].to_list() == ["suspended", "resumed", "done"]
+            assert (away["start"][1], away["end"][1]) == (urgent["start"][0], urgent["end"][0])
+            assert audit(schedule).ok, audit(schedule).faults
+
+
+def test_a_run_that_was_given_up_for_an_urgent_task_is_on_record() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1, policy="ujfb(preempt=kill)"))
+        with running(grid) as live:
+            live.agent.on_submit(short(0.4, 5).as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            live.agent.on_submit(short(0.2, 5, urgent=True).as_json())
+            live.until(live.all_over)
+            schedule = recorded(grid, live.agent.journal)
+            assert schedule.runs().filter(job=1)["ended"].to_list() == ["preempted", "done"]
+            assert audit(schedule).ok, audit(schedule).faults
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ import pytest
 
 import headway
 from headway.errors import HeadwayError, PolicyError, UsageError
-from headway.live.batch import START, STOP, Batch, check_live
+from headway.live.batch import Batch, check_live
 from headway.live.engine import Job
 from headway.live.server import check_acts
+from headway.live.spans import START, STOP
 from headway.platform import Cluster
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import parse_spec

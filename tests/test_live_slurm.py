@@ -136,6 +136,35 @@ def test_urgent_jobs_suspend_others_on_slurm(clusters: list[SlurmCluster]) -> No
         live.until(live.all_over, 60)
         rows = live.agent.journal.all_tasks()
         assert mark.read_text().split() == [rows[1].fence, rows[0].fence]
+        schedule = recorded(live.grid, live.agent.journal)
+        assert schedule.runs().filter(job=1)["state"].to_list() == ["running", "suspended", "running"]
+        assert audit(schedule).ok, audit(schedule).faults
+
+
+@pytest.mark.long
+def test_what_an_operator_suspends_is_on_record(clusters: list[SlurmCluster]) -> None:
+    """Slurm says to the second when; a job that ran meanwhile had the processors."""
+    slurm = clusters[0]
+    with folder() as path:
+        path.chmod(0o755)
+        table = cluster(slurm.name, 2, kind="slurm", conf=str(slurm.conf), policy="conservative")
+        with running(written(path, table, more="timeout = 5")) as live:
+            live.agent.on_submit(short(4, 60, 2).as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            time.sleep(1.1)
+            name = live.agent.on_status(1)["batch_name"]
+            (number,) = slurm.run("squeue", "-h", "-n", name, "-o", "%i").split()
+            slurm.run("scontrol", "suspend", number)
+            live.until(lambda: live.agent.on_status(1)["state"] == "suspended")
+            live.agent.on_submit(short(1.5, 60, 2).as_json())
+            live.until(lambda: live.agent.on_status(2)["state"] == "done")
+            time.sleep(1.1)
+            slurm.run("scontrol", "resume", number)
+            live.until(live.all_over, 60)
+            schedule = recorded(live.grid, live.agent.journal)
+            states = schedule.runs().filter(job=1)["state"].to_list()
+            assert states == ["running", "suspended", "running"]
+            assert audit(schedule).ok, audit(schedule).faults
 
 
 @pytest.mark.long

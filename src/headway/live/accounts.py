@@ -18,6 +18,7 @@ from typing import Any
 
 from headway.live.journal import CANCELLED, LIVE, OVER, RUNNING, SUSPENDED, Attempt, Journal, TaskRow
 from headway.live.proxy import HERE, Proxy
+from headway.live.spans import Span, closed, told_spans
 from headway.live.wire import NoAnswer, Refused
 from headway.plain import Notify
 
@@ -75,6 +76,7 @@ class Accounts:
             if row.state in (RUNNING, SUSPENDED):  # stopped by the policy of its cluster, to be run again
                 self.journal.set_task(row.number, state="waiting", started=None)
         elif state in (RUNNING, SUSPENDED):
+            self._note_spans(attempt, found, now)
             if (row.state, row.started) != (state, found.get("started")):
                 self.journal.set_task(row.number, state=state, started=found.get("started"))
         elif state in ENDINGS:
@@ -88,11 +90,25 @@ class Accounts:
     def _over(self, attempt: Attempt, row: TaskRow, state: str, found: dict[str, Any], now: int) -> None:
         started, ended = found.get("started"), found.get("ended") or now
         with self.journal.together():
+            self._note_spans(attempt, found, ended)
             self.journal.set_attempt(attempt.number, state="over", procs=found.get("procs") or attempt.procs)
             code = found.get("code")
             self.journal.set_task(row.number, state=state, started=started, ended=ended, code=code)
             if state in ("done", "failed"):
                 self.journal.happened(attempt.number, started, ended)
+
+    def _note_spans(self, attempt: Attempt, found: dict[str, Any], now: int) -> None:
+        """When it was suspended: as its server says, or else by what is heard of it."""
+        known = self.journal.spans(attempt.number)
+        spans = told_spans(found["spans"]) if "spans" in found else None
+        if spans is None:
+            since, lasts = found.get("since") or now, any(span.end is None for span in known)
+            if found["state"] == SUSPENDED:
+                spans = known if lasts else [*known, Span(0, SUSPENDED, since, None)]
+            else:
+                spans = closed(known, min(since, now))
+        if spans != known:
+            self.journal.set_spans(attempt, spans)
 
     def _stray(self, proxy: Proxy, name: str) -> None:
         """A job of ours that should not be there, as one that came after nobody answered: take it back."""

@@ -25,6 +25,7 @@ from headway.engine.tables import OPEN, Clock, Ended, Phase, Run, State, Why, Wo
 from headway.engine.tables import Job as JobRow
 from headway.errors import UsageError
 from headway.live.engine import PREPARED_FOR, Engine, Job, OwnCopy, arrivals_of
+from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND
 from headway.platform import Cluster as Site
 from headway.policies.grid.composed.cluster import Shape, Submission
 from headway.policies.grid.composed.foresight import Copy
@@ -33,7 +34,6 @@ from headway.policies.prepare import Prepared
 from headway.policies.spec import Spec, make_spec
 from headway.units import NEVER
 
-START, RESUME, SUSPEND, STOP, KILL = "start", "resume", "suspend", "stop", "kill"
 ONLY_TRIED = -1
 """The number of a job that is tried and not submitted."""
 FORGET_AFTER = 512

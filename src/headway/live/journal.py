@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import HeadwayError
+from headway.live.spans import Span, told_spans
 from headway.live.task import Task
 
 WAITING, RUNNING, SUSPENDED = "waiting", "running", "suspended"
@@ -51,6 +52,7 @@ CREATE TABLE IF NOT EXISTS attempts (
     start INTEGER, completion INTEGER, walltime INTEGER, why TEXT NOT NULL DEFAULT '');
 CREATE INDEX IF NOT EXISTS attempts_task ON attempts (task);
 CREATE INDEX IF NOT EXISTS attempts_state ON attempts (state);
+CREATE TABLE IF NOT EXISTS spans (attempt INTEGER PRIMARY KEY, task INTEGER NOT NULL, told TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS decisions (
     number INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, task INTEGER,
     data TEXT NOT NULL);
@@ -278,6 +280,21 @@ class Journal:
     def set_attempt(self, number: int, **columns: Any) -> None:
         self._set("attempts", "attempt", number, columns)
 
+    def spans(self, attempt: int) -> list[Span]:
+        """When a task was suspended at a server, and its runs there that were given up."""
+        row = self._run("SELECT told FROM spans WHERE attempt = ?", (attempt,)).fetchone()
+        try:
+            found = [] if row is None else told_spans(json.loads(row[0]))
+        except (TypeError, ValueError, RecursionError):
+            found = None
+        if found is None:
+            raise self._damaged(f"when attempt {attempt} of it was suspended cannot be read")
+        return found
+
+    def set_spans(self, attempt: Attempt, spans: Iterable[Span]) -> None:
+        told = json.dumps(list(spans))
+        self._run("INSERT OR REPLACE INTO spans VALUES (?, ?, ?)", (attempt.number, attempt.task, told))
+
     def _set(self, table: str, key: str, number: int, columns: dict[str, Any]) -> None:
         names = ", ".join(f"{name} = ?" for name in columns)
         self._run(f"UPDATE {table} SET {names} WHERE {key} = ?", (*columns.values(), number))
@@ -334,7 +351,7 @@ class Journal:
         ).fetchall()
         with self.together():
             for task, _, _ in over:
-                for table in ("attempts", "estimates", "decisions", "tasks"):
+                for table in ("attempts", "spans", "estimates", "decisions", "tasks"):
                     self._run(f"DELETE FROM {table} WHERE task = ?", (task,))
             self._run(
                 "DELETE FROM decisions WHERE kind != 'moved' "

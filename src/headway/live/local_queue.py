@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.live.journal import private
+from headway.live.spans import Span, told_spans
 from headway.live.wire import Refused
 
 SCHEMA = """
@@ -29,6 +30,7 @@ CREATE INDEX IF NOT EXISTS jobs_state ON jobs (state);
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS plan (kind TEXT NOT NULL, tables BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS spans (job INTEGER PRIMARY KEY, told TEXT NOT NULL);
 """
 COLUMNS = (
     "number, name, fence, task, procs, state, held, submitted, started, began, ended, code, pid, runs, why, "
@@ -154,6 +156,14 @@ class LocalQueue:
         """An event for the policy."""
         self._all("INSERT INTO events (time, kind, job) VALUES (?, ?, ?)", (time, kind, job))
 
+    def spans(self, job: int) -> list[Span]:
+        """When a job was suspended, and its runs that were given up; times in µs since 1970."""
+        rows = self._all("SELECT told FROM spans WHERE job = ?", (job,))
+        return (told_spans(json.loads(rows[0][0])) or []) if rows else []
+
+    def set_spans(self, job: int, spans: Iterable[Span]) -> None:
+        self._all("INSERT OR REPLACE INTO spans VALUES (?, ?)", (job, json.dumps(list(spans))))
+
     def events(self) -> list[tuple[int, str, int]]:
         return self._all("SELECT time, kind, job FROM events ORDER BY seq")
 
@@ -180,4 +190,5 @@ class LocalQueue:
         over = [entry for entry in (Entry(*row) for row in rows) if entry.name not in asked]
         for entry in over:
             self._all("DELETE FROM jobs WHERE number = ?", (entry.number,))
+            self._all("DELETE FROM spans WHERE job = ?", (entry.number,))
         return over

@@ -11,13 +11,14 @@ from typing import Any
 
 from headway import __version__
 from headway.errors import UsageError
-from headway.live.batch import KILL, RESUME, START, STOP, SUSPEND, Act, Batch
+from headway.live.batch import Act, Batch
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry, LocalQueue
 from headway.live.processes import Processes
 from headway.live.script import FENCED, Fence, job_script, read_fence, remove_fence
 from headway.live.server import ClusterServer, check_acts, parsed
+from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND, noted, time_suspended
 from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.plain import counted
@@ -151,7 +152,8 @@ class LocalServer(ClusterServer):
         """Now, or some µs later: the run time is to be that of the task's own size x the factor of this one,
         rounded up, as everywhere."""
         shape = self._job_of(entry).shape
-        begun = entry.started or 0
+        begun = (entry.began or 0) - self.queue.epoch - self.queue.stood
+        begun += time_suspended(self.queue.spans(entry.number), entry.runs)
         own = -(-(self.now - begun) * shape.over // shape.by)
         return begun + shape.time(own)
 
@@ -175,6 +177,8 @@ class LocalServer(ClusterServer):
         entry = self.entries.get(act.job)
         if entry is None:
             return None
+        if act.kind in (SUSPEND, RESUME, STOP):
+            self._note_span(act, entry)
         if act.kind == START:
             state = "due" if entry.held else "running"
             self._set(entry, state=state, started=act.at, began=self.unix(act.at), why=act.why, pool=act.pool)
@@ -188,6 +192,12 @@ class LocalServer(ClusterServer):
         elif act.kind == KILL:
             self._set(entry, state="killed", ended=self.unix(act.at))
         return entry
+
+    def _note_span(self, act: Act, entry: Entry) -> None:
+        at, spans = self.unix(act.at), self.queue.spans(entry.number)
+        assert at is not None
+        began = at if entry.began is None else entry.began
+        self.queue.set_spans(entry.number, noted(spans, act.kind, entry.runs, began, at))
 
     def _do(self, act: Act, entry: Entry) -> None:
         if act.kind == START and not entry.held:
@@ -501,6 +511,7 @@ class LocalServer(ClusterServer):
         if entry.state not in ("waiting", "due"):
             found |= {"started": entry.began, "ended": entry.ended}
             found |= {"runs": entry.runs, "why": entry.why, "pool": entry.pool}
+            found["spans"] = self.queue.spans(entry.number)
         return found
 
     def picture(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway.live.journal import Attempt, Journal, TaskRow
+from headway.live.spans import told_spans
 from headway.live.wire import NoAnswer, Refused, Remote
 from headway.plain import cut
 from headway.policies.grid.notes import NO_ANSWER, STARTED
@@ -25,7 +26,7 @@ WANTED: dict[str, dict[str, type]] = {
     "close": {"following": int},
 }
 """What the answer to a request must have; one that has not is no answer."""
-NUMBERS = ("started", "ended", "start", "completion", "walltime", "latest_end", "procs", "code")
+NUMBERS = ("started", "ended", "start", "completion", "walltime", "latest_end", "procs", "code", "since")
 """Of a job that a server is polled for: whole numbers, where they are known."""
 
 
@@ -140,5 +141,7 @@ class Proxy:
 def _is_told(found: object) -> bool:
     """Whether a server says of a job what state it is in, and numbers where numbers belong."""
     if not isinstance(found, dict) or not isinstance(found.get("state"), str):
+        return False
+    if told_spans(found.get("spans", [])) is None:
         return False
     return all(type(found.get(name)) in (int, type(None)) for name in NUMBERS)

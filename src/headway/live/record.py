@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from headway.errors import HeadwayError
 from headway.live.grid_file import Grid, Site
 from headway.live.journal import Attempt, Journal, TaskRow
 from headway.live.shapes import Shapes
+from headway.live.spans import GIVEN_UP, SUSPENDED, Span, closed, final_run, time_suspended
 from headway.platform import Cluster, Platform
 from headway.policies.spec import make_spec
 from headway.result import Result
+from headway.schedule import ENDED, STATES, Pieces
 from headway.schedule.moves import Moves
 from headway.units import SECOND
 from headway.workload import Workload
@@ -29,10 +32,11 @@ def recorded(grid: Grid, journal: Journal) -> Result:
     if not rows:
         raise HeadwayError(f"no task of {grid.folder} has run to its end yet")
     last = {row.number: _last(journal, row) for row in rows}
+    spans = {row.number: _spans(journal, row, last[row.number]) for row in rows}
     molded = all(site.kind != "slurm" for site in grid.sites) and not any(
         row.task.forms or row.task.stage_time for row in rows
     )
-    tables = [_columns(grid, row, last[row.number], journal.epoch, molded) for row in rows]
+    tables = [_columns(grid, row, last[row.number], spans[row.number], journal.epoch, molded) for row in rows]
     table = {name: np.array([each[name] for each in tables]) for name in tables[0]}
     asked: dict[str, Any] = {
         name.removeprefix("asked_"): values for name, values in table.items() if name.startswith("asked_")
@@ -63,6 +67,7 @@ def recorded(grid: Grid, journal: Journal) -> Result:
         runtime=table["runtime"],
         cluster=np.array([names.index(last[row.number].server) for row in rows]),
         labels={"cluster": names},
+        pieces=_pieces(grid, rows, last, spans, journal.epoch),
         moves=_moves(journal, rows, names),
         provenance={"live": str(grid.file), "seed": 0},
     )
@@ -79,11 +84,27 @@ def _last(journal: Journal, row: TaskRow) -> Attempt:
     return next(each for each in reversed(journal.attempts_of(row.number)) if each.state == "over")
 
 
-def _columns(grid: Grid, row: TaskRow, attempt: Attempt, epoch: int, molded: bool) -> dict[str, Any]:
+def _spans(journal: Journal, row: TaskRow, attempt: Attempt) -> list[Span]:
+    """When a task that is over was suspended in its last run, and the runs that were given up before it."""
+    assert row.started is not None and row.ended is not None
+    found = closed(journal.spans(attempt.number), row.ended)
+    final = final_run(found)
+    return [span if span.run < final else _within(span, row.started, row.ended) for span in found]
+
+
+def _within(span: Span, start: int, end: int) -> Span:
+    assert span.end is not None
+    return span._replace(start=min(max(span.start, start), end), end=min(max(span.end, start), end))
+
+
+def _columns(
+    grid: Grid, row: TaskRow, attempt: Attempt, spans: list[Span], epoch: int, molded: bool
+) -> dict[str, Any]:
     """One job of the schedule; times in µs on the grid's clock."""
     assert row.started is not None and row.ended is not None
     task, site = row.task, grid.site(attempt.server)
-    length, walltime = row.ended - row.started, attempt.walltime or task.walltime
+    length = row.ended - row.started - time_suspended(spans, final_run(spans))
+    walltime = attempt.walltime or task.walltime
     killed = row.state == "killed"
     if site.kind == "slurm":  # looks at limits every 30 s only: what it let a task have was its walltime
         walltime = length if killed else max(walltime, length)
@@ -110,6 +131,38 @@ def _columns(grid: Grid, row: TaskRow, attempt: Attempt, epoch: int, molded: boo
         "parallel_fraction": np.nan if task.parallel_fraction is None else task.parallel_fraction,
         "max_procs": task.max_procs or -1,
     }
+
+
+def _pieces(
+    grid: Grid, rows: list[TaskRow], last: dict[int, Attempt], spans: dict[int, list[Span]], epoch: int
+) -> Pieces | None:
+    """What each task that was suspended or stopped did from one instant to the next."""
+    names, table = [site.name for site in grid.sites], list[tuple[int, ...]]()
+    for place, row in enumerate(rows):
+        attempt, mine = last[row.number], spans[row.number]
+        stopped = "redirected" if grid.site(attempt.server).policy.name == "redirection" else "preempted"
+        ran = [(*span, stopped) for span in mine if span.state == GIVEN_UP]
+        final = Span(final_run(mine), "", row.started or 0, row.ended)
+        ran.append((*final, "walltime" if row.state == "killed" else "done"))
+        for run, _, start, end, how in ran if mine else ():
+            away = [span for span in mine if span.state == SUSPENDED and span.run == run]
+            for state, begin, until, ended in _cut(start, end or start, away, how):
+                codes = STATES.index(state), ENDED.index(ended), names.index(attempt.server)
+                table.append((place, run, begin - epoch, until - epoch, attempt.procs, *codes))
+    if not table:
+        return None
+    job, run, begins, ends, procs, states, how, cluster = np.array(table, np.int64).T
+    return Pieces(job, run, states, begins, ends, procs, how, cluster)
+
+
+def _cut(start: int, end: int, away: list[Span], how: str) -> Iterator[tuple[str, int, int, str]]:
+    """(state, start, end, how it ended) of the pieces of a run that was suspended now and then."""
+    for span in away:
+        assert span.end is not None
+        yield "running", start, span.start, "suspended"
+        yield "suspended", span.start, span.end, "resumed"
+        start = span.end
+    yield "running", start, end, how
 
 
 def shapes_of(grid: Grid, site: Site) -> Shapes:

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import InputError
-from headway.live.batch import START, Batch, Picture, planned_from
+from headway.live.batch import Batch, Picture, planned_from
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue
 from headway.live.slurm.rules import Rules
+from headway.live.spans import START
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import Spec
 from headway.units import LATEST, NEVER, SECOND

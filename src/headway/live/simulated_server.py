@@ -6,17 +6,21 @@ clock. Nothing is kept on disk.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from headway.live.batch import KILL, START, STOP, Batch
+from headway.live.batch import Batch
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.server import REQUESTS, ClusterServer, parsed
+from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND, Span, noted
 from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.plain import counted
 from headway.policies.grid.notes import NO_ANSWER, STARTED
+
+LIVE = ("waiting", "running", "suspended")
+"""States of jobs that are not over."""
 
 
 @dataclass
@@ -31,6 +35,7 @@ class Simulated:
     ended: int | None = None
     why: int = 0
     runs: int = 0
+    spans: list[Span] = field(default_factory=list)
 
 
 class SimulatedServer(ClusterServer):
@@ -62,8 +67,13 @@ class SimulatedServer(ClusterServer):
         self.batch.close()
         for act in self.batch.acts():
             job = self.jobs[self.names[act.job]]
+            job.spans = noted(job.spans, act.kind, job.runs, job.started or 0, act.at)
             if act.kind == START:
                 job.state, job.started, job.why = "running", act.at, act.why
+            elif act.kind == SUSPEND:
+                job.state = "suspended"
+            elif act.kind == RESUME:
+                job.state = "running"
             elif act.kind == STOP:
                 job.state, job.runs = "waiting", job.runs + 1
             elif act.kind == KILL:
@@ -80,9 +90,9 @@ class SimulatedServer(ClusterServer):
 
     def _forget(self) -> None:
         """Let go of what is over, as soon as it is much and the policy can."""
-        live = {name: job for name, job in self.jobs.items() if job.state in ("waiting", "running")}
+        live = {name: job for name, job in self.jobs.items() if job.state in LIVE}
         forgotten = self.batch.drop_over()
-        if not forgotten and not any(job.state == "waiting" for job in live.values()):
+        if not forgotten and all(job.state == "running" for job in live.values()):
             forgotten = self.batch.forget_past(
                 {job.number: (job.started or 0, self._job(job.task, job.procs)) for job in live.values()}
             )
@@ -167,14 +177,15 @@ class SimulatedServer(ClusterServer):
             return {"state": "absent"}
         code = 0 if job.state == "done" else None
         found: dict[str, Any] = {"state": job.state, "procs": job.procs, "code": code}
-        return found | {"started": job.started, "ended": job.ended, "why": job.why, "runs": job.runs}
+        found |= {"started": job.started, "ended": job.ended, "why": job.why, "runs": job.runs}
+        return found | {"spans": job.spans}
 
     def picture(self) -> dict[str, Any]:
         jobs = []
         for name, job in self.jobs.items():
-            if job.state in ("waiting", "running"):
+            if job.state in LIVE:
                 start, completion = self.batch.planned(job.number)
-                begun = job.started if job.state == "running" else start
+                begun = start if job.state == "waiting" else job.started
                 found = {"name": name, "state": job.state, "procs": job.procs}
                 jobs.append(found | {"start": begun, "completion": completion})
         return {"procs": sum(self.batch.pools), "jobs": jobs, "now": self.now}

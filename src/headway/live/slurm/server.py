@@ -58,6 +58,8 @@ class SlurmServer(ClusterServer):
         """What squeue printed."""
         self._plan: Batch | RulesPlan | None = None
         self._numbers: dict[str, int] = {}
+        self._changed: dict[str, tuple[str, int | None]] = {}
+        """The state of each job that was seen suspended, and since when it is in it."""
 
     @property
     def now(self) -> int:
@@ -257,6 +259,7 @@ class SlurmServer(ClusterServer):
     def poll(self, names: list[str], prefix: str = "") -> dict[str, Any]:
         jobs = self.jobs(fresh=True)
         found = {name: self._state(name, jobs) for name in names}
+        self._changed = {name: seen for name, seen in self._changed.items() if name in found}
         live = [job.name for job in jobs if job.state in ("waiting", "held")]
         others = [name for name in live if prefix and name.startswith(prefix) and name not in found]
         return {"jobs": found, "others": others, "now": self.now}
@@ -271,7 +274,7 @@ class SlurmServer(ClusterServer):
             job = self.accounting.last(name)  # the controller has forgotten it, or never had it
         procs = job.procs if job is not None else None
         if fence is not None and (not fence.cluster or fence.cluster == self.site.name):
-            return {"procs": procs} | self._by_fence(fence, job)
+            return {"procs": procs, "since": self._since(job)} | self._by_fence(fence, job)
         if job is None:
             return {"state": "fenced" if fence is not None else "absent"}
         if fence is not None and not job.is_waiting:
@@ -285,6 +288,15 @@ class SlurmServer(ClusterServer):
         if job.state == "done":
             return {"state": "failed", "procs": procs, "started": job.start, "ended": job.end, "code": None}
         return {"state": job.state, "procs": procs, "started": job.start, "ended": job.end, "code": None}
+
+    def _since(self, job: SlurmJob | None) -> int | None:
+        """When a job that was seen suspended came into its state; None: it was not, or nobody knows."""
+        if job is None or (job.state != "suspended" and job.name not in self._changed):
+            return None
+        if job.name not in self._changed or self._changed[job.name][0] != job.state:
+            shown = self._shown(job, r"\bSuspendTime=(\d+)")
+            self._changed[job.name] = job.state, int(shown) * SECOND if shown else None
+        return self._changed[job.name][1]
 
     def _had_nodes(self, job: SlurmJob) -> bool:
         """Whether a job that is over ever had nodes; one that somebody cancelled while it waited had none."""

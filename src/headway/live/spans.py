@@ -1,0 +1,74 @@
+"""What became of a job beside its last run from start to end: when it was suspended, and runs given up.
+
+    run 0   |running, given up|
+    run 1                          |started ... |suspended| ... ended|
+
+A server that suspends or stops jobs tells their spans; of the others the agent notes what it hears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+START, RESUME, SUSPEND, STOP, KILL = "start", "resume", "suspend", "stop", "kill"
+"""What the policy of a cluster wants to be done with a job."""
+GIVEN_UP, SUSPENDED = "given up", "suspended"
+
+
+class Span(NamedTuple):
+    """A part of a job's life; times in µs, ``end`` None while it lasts."""
+
+    run: int
+    state: str
+    start: int
+    end: int | None
+
+
+def noted(spans: Sequence[Span], act: str, run: int, began: int, at: int) -> list[Span]:
+    """The spans of a job after an act on the run that began at an instant.
+
+    >>> noted(noted([], SUSPEND, 0, 5, 10), RESUME, 0, 5, 30)
+    [Span(run=0, state='suspended', start=10, end=30)]
+    >>> noted([], STOP, 0, 5, 10)
+    [Span(run=0, state='given up', start=5, end=10)]
+    """
+    if act == SUSPEND:
+        return [*spans, Span(run, SUSPENDED, max(at, began), None)]
+    if act in (RESUME, STOP):
+        spans = closed(spans, at)
+    return [*spans, Span(run, GIVEN_UP, began, max(at, began))] if act == STOP else list(spans)
+
+
+def closed(spans: Sequence[Span], at: int) -> list[Span]:
+    """The spans when none lasts any more."""
+    return [span if span.end is not None else span._replace(end=max(at, span.start)) for span in spans]
+
+
+def final_run(spans: Sequence[Span]) -> int:
+    """The number of the run after those that were given up."""
+    return 1 + max((span.run for span in spans if span.state == GIVEN_UP), default=-1)
+
+
+def time_suspended(spans: Sequence[Span], run: int) -> int:
+    """How long a run was suspended, as far as that is over (µs)."""
+    return sum(
+        span.end - span.start
+        for span in spans
+        if span.state == SUSPENDED and span.run == run and span.end is not None
+    )
+
+
+def told_spans(value: object) -> list[Span] | None:
+    """Spans from what a server or a file says; None if these are none."""
+    if not isinstance(value, list):
+        return None
+    found = [Span(*each) for each in value if isinstance(each, list) and len(each) == len(Span._fields)]
+    sound = all(
+        type(span.run) is int
+        and span.state in (GIVEN_UP, SUSPENDED)
+        and type(span.start) is int
+        and (span.end is None or (type(span.end) is int and span.end >= span.start))
+        for span in found
+    )
+    return found if sound and len(found) == len(value) else None
