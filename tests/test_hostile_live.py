@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import re
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -17,12 +21,15 @@ from commands import SWF, Headway
 from headway.cli import submit as submitting
 from headway.cli.tasks import _row
 from headway.errors import UsageError
+from headway.live.agent import LiveAgent
 from headway.live.journal import Journal, JournalError
 from headway.live.page import page
 from headway.live.proxy import Proxy
+from headway.live.simulated_server import SimulatedServer
 from headway.live.task import Task
-from headway.live.wire import NoAnswer, Remote, close, listen, read_token
-from live_grids import cluster, folder, written
+from headway.live.wire import NoAnswer, Refused, Remote, _Requests, close, listen, read_token
+from live_grids import cluster, folder, running, written
+from slurm_clusters import free_port
 
 DEEP = b"[" * 100_000
 
@@ -56,6 +63,91 @@ def answered(path: Path, length: bytes, body: bytes) -> bytes:
         head = b"POST /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: "
         client.sendall(head + length + b"\r\n\r\n" + body)
         return client.recv(1 << 16).split()[1]
+
+
+def test_who_sends_byte_by_byte_has_no_longer_than_who_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger that keeps a connection busy would keep others from it for ever."""
+    monkeypatch.setattr(_Requests, "timeout", 0.5)
+    port = free_port()
+    server = listen(f"http://127.0.0.1:{port}", lambda request, data: data, token="x" * 20)
+    try:
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            begun = time.monotonic()
+            with pytest.raises(OSError):
+                for byte in itertools.cycle(b"POST /hello HTTP/1.1\r\nX: "):
+                    assert time.monotonic() < begun + 5
+                    client.sendall(bytes([byte]))
+                    time.sleep(0.05)
+        remote = Remote(f"http://127.0.0.1:{port}", token="x" * 20)
+        with closing(remote):  # who has shown the token is not hurried
+            assert remote.ask("hello", a=1) == {"a": 1}
+            connection = remote._connection
+            time.sleep(1)
+            assert remote.ask("hello", a=2) == {"a": 2} and remote._connection is connection
+    finally:
+        close(server)
+
+
+@pytest.mark.parametrize(
+    ("request_", "data", "sentence"),
+    [
+        ("submit", {}, "submit needs 'task'"),
+        ("submit", {"task": {}, "a": 1}, "submit takes no 'a'; it takes task"),
+        ("submit", {"task": 5}, "submit: 'task' must be a JSON object"),
+        ("status", {"task": 10**30}, "status: 'task' must be a whole number"),
+        ("status", {"task": True}, "status: 'task' must be a whole number"),
+        ("explain", {"task": "x"}, "explain: 'task' must be a whole number"),
+        ("queue", {"count": 1.5}, "queue: 'count' must be a whole number"),
+        ("state", {"count": 1}, "state takes no 'count'; it takes nothing"),
+    ],
+)
+def test_requests_that_do_not_fit(request_: str, data: dict[str, object], sentence: str) -> None:
+    with folder() as path:
+        agent = LiveAgent(written(path, cluster("a", 2)), True, print)
+        with pytest.raises(Refused, match=re.escape(sentence)):
+            agent.handle(request_, data)
+        assert agent.handle("explain", {"task": None}) == {"decisions": []}
+        agent.stop()
+
+
+@pytest.mark.parametrize(
+    ("request_", "data"),
+    [
+        ("poll", {"names": 5}),
+        ("poll", {"names": [1, None]}),
+        ("poll", {"names": ["x"], "prefix": 5}),
+        ("cancel", {"name": "\ud800"}),
+        ("describe", {"name": "x"}),
+    ],
+)
+def test_requests_to_a_server_that_do_not_fit(request_: str, data: dict[str, object]) -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 2, kind="simulated"))
+        with pytest.raises(Refused, match=r"must be|takes no"):
+            SimulatedServer(grid, grid.sites[0], control=True).handle(request_, data)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"deadline": 10**30}, {"deadline": -1}, {"memory_mb": 2**53}, {"memory_mb": 0}, {"max_procs": 0},
+        {"max_procs": 10**30}, {"runtime": -1}, {"runtime": 10**30}, {"walltime": 10**30},
+        {"stage_time": 10**30}, {"forms": [[1, 10**30]]}, {"command": ["\ud800"]}, {"name": "\ud800"},
+    ],
+)  # fmt: skip
+def test_tasks_that_no_cluster_could_count_with(wrong: dict[str, object]) -> None:
+    sound: dict[str, object] = {"command": ["true"], "walltime": 1_000_000}
+    with pytest.raises(UsageError, match="a task's"):
+        Task.from_json(sound | wrong)
+
+
+def test_words_that_are_no_text_reach_the_program_as_they_are() -> None:
+    """A file may have a name that is no UTF-8; a server that could not write the script ended, for ever."""
+    with folder() as path, running(written(path, cluster("a", 1))) as live:
+        name = os.fsdecode(os.fsencode(path) + b"/\xff\xfe")
+        live.agent.on_submit(Task(("touch", name), 1, 5_000_000).as_json())
+        live.until(live.all_over)
+        assert (live.agent.on_status(1)["state"], os.path.exists(name)) == ("done", True)
 
 
 def test_a_token_that_is_no_text(tmp_path: Path) -> None:

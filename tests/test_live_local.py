@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from collections import Counter
@@ -16,8 +17,10 @@ from headway.audit import audit
 from headway.live.agent import LiveAgent
 from headway.live.grid_file import load_grid
 from headway.live.local_server import LocalServer
+from headway.live.processes import Processes
 from headway.live.record import recorded
 from headway.live.safety import Guard
+from headway.live.server import ClusterServer
 from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.policies.grid.notes import NO_ANSWER
@@ -233,6 +236,51 @@ def test_urgent_tasks_suspend_others() -> None:
             assert away["ended"].to_list() == ["suspended", "resumed", "done"]
             assert (away["start"][1], away["end"][1]) == (urgent["start"][0], urgent["end"][0])
             assert audit(schedule).ok, audit(schedule).faults
+
+
+@pytest.mark.parametrize("act", ["suspend", "resume", "kill"])
+def test_a_server_killed_between_writing_and_doing_does_it_when_it_is_back(
+    act: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task stays suspended for ever, or runs twice, where only the word of it is on disk."""
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    policy = "ujfb(preempt=kill)" if act == "kill" else "ujfb(swap=0)"
+    with folder() as path:
+        grid = written(path, cluster("a", 1, policy=policy))
+        with running(grid) as live:
+            live.agent.on_submit(short(1.5, 6, mark=path / "m").as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            with monkeypatch.context() as patch:
+                patch.setattr(Processes, act, killed)
+                with pytest.raises(Killed):
+                    task = short(0.3, 6, urgent=True, mark=path / "m")
+                    live.agent.proxies[0].remote.close()
+                    live.agent.proxies[0].remote = Direct(live.servers[0])  # type: ignore[assignment]
+                    live.agent.on_submit(task.as_json())
+                    live.until(live.all_over)
+        with running(grid) as live:
+            live.until(live.all_over)
+            assert [row.state for row in live.agent.journal.all_tasks()] == ["done", "done"]
+            assert len(marks(path / "m")) == 2 and set(marks(path / "m").values()) == {1}
+
+
+class Direct:
+    """A server that is asked without a socket, so that what ends it is seen."""
+
+    def __init__(self, server: ClusterServer) -> None:
+        self.server = server
+
+    def ask(self, request: str, **data: object) -> object:
+        return json.loads(json.dumps(self.server.handle(request, data)))
+
+    def close(self) -> None:
+        pass
 
 
 def test_a_run_that_was_given_up_for_an_urgent_task_is_on_record() -> None:

@@ -17,7 +17,7 @@ from headway.live.accounts import Accounts
 from headway.live.grid_file import Grid
 from headway.live.journal import Journal
 from headway.live.slurm.commands import Slurm
-from headway.live.slurm.steered import SteeredServer
+from headway.live.slurm.steered import SlurmJobs, SteeredServer
 from headway.live.wire import NoAnswer
 from headway.policies.grid.notes import STARTED
 from headway.units import SECOND
@@ -33,6 +33,7 @@ class Commands:
         self.jobs: dict[int, tuple[str, str]] = {}
         self.given: list[int] = []
         self.cancelled: list[int] = []
+        self.operated: list[tuple[str, ...]] = []
         self.silent = 0
         """How many commands are not answered yet."""
 
@@ -45,6 +46,9 @@ class Commands:
             self.given.append(len(self.given) + 1)
             self.jobs[self.given[-1]] = name, "PENDING"
             return f"{self.given[-1]}\n"
+        if words[0] == "scontrol":
+            self.operated.append(words)
+            return ""
         if words[0] == "scancel":
             self.cancelled.append(int(words[1]))
             return ""
@@ -129,6 +133,20 @@ def test_a_job_for_which_slurm_has_no_room_waits_and_then_has_its_whole_walltime
     assert ticking(server, lambda: slurm.cancelled) > 0.3
     assert told(server)["state"] == "killed"
     server.stop()
+
+
+def test_what_a_controller_did_not_answer_to_is_asked_again(slurm: Commands) -> None:
+    """A job that nobody resumes stays suspended until it is killed for its walltime."""
+    jobs = SlurmJobs(Slurm("little", "", 5))
+    slurm.jobs[7] = NAME, "SUSPENDED"
+    slurm.silent = 2
+    with pytest.raises(NoAnswer):
+        jobs.resume(7)
+    with pytest.raises(NoAnswer):
+        jobs.tend()
+    jobs.tend()
+    jobs.tend()
+    assert slurm.operated == [("scontrol", "resume", "7")]
 
 
 def test_a_job_that_the_controller_lost_before_it_began_is_handed_over_again(

@@ -17,6 +17,7 @@ from headway.live.accounts import Accounts
 from headway.live.grid_file import Grid, Site
 from headway.live.journal import OVER, RUNNING, Journal, TaskRow
 from headway.live.proxy import Proxy
+from headway.live.requests import called
 from headway.live.safety import Guard
 from headway.live.script import remove_fence
 from headway.live.task import Task
@@ -210,7 +211,7 @@ class LiveAgent:
         if request not in REQUESTS:
             raise Refused(f"there is no request {request!r}; there are {', '.join(REQUESTS)}")
         with self.lock:
-            return getattr(self, f"on_{request}")(**data)
+            return called(getattr(self, f"on_{request}"), request, data)
 
     def on_submit(self, task: dict[str, Any]) -> dict[str, Any]:
         """A new task: where it goes, and when it should start and end."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway import __version__
-from headway.errors import UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.live.batch import Act, Batch
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
@@ -167,10 +167,16 @@ class LocalServer(ClusterServer):
             return
         doing = [(act, self._write(act)) for act in acts]
         self.queue.commit()
+        failed: HeadwayError | None = None
         for act, entry in doing:
-            if entry is not None:
-                self._do(act, entry)
+            try:
+                if entry is not None:
+                    self._do(act, entry)
+            except HeadwayError as error:  # the others are done all the same
+                failed = failed or error
         self.queue.commit()
+        if failed is not None:
+            raise failed
 
     def _write(self, act: Act) -> Entry | None:
         """Note an act; the job as it was before it."""
@@ -232,7 +238,8 @@ class LocalServer(ClusterServer):
         try:
             script.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # Plainly written: nobody reads it before it is whole, and it is written anew when that failed.
-            script.write_text(job_script(task, fence, entry.fence, entry.procs, self.site.name), "utf-8")
+            text = job_script(task, fence, entry.fence, entry.procs, self.site.name)
+            script.write_text(text, "utf-8", "surrogateescape")
             return self.processes.launch(script, self.folder / "output" / f"{entry.fence}.out")
         except OSError as error:
             why = error.strerror or error
@@ -270,11 +277,24 @@ class LocalServer(ClusterServer):
             if act is not None:
                 self._write(act)
                 self._do(act, entry)
+        self.queue.commit()
+        self._repeat()
         for entry in self.queue.stragglers():
             if entry.pid and self.processes.is_alive(entry.pid, entry.name):
                 self.processes.end(entry.pid)
             self.queue.set(entry.number, pid=None)
         self.queue.commit()
+
+    def _repeat(self) -> None:
+        """Do once more what was written down, and perhaps not done, when the server was killed."""
+        for entry in list(self.entries.values()):
+            if not entry.pid or not self.processes.is_alive(entry.pid, entry.name):
+                continue
+            if entry.state == "waiting":  # a run that was given up
+                self.processes.kill(entry.pid)
+                self._set(entry, pid=None)
+            elif entry.state in ("running", "suspended"):
+                self.processes.bring_to(entry.state, entry.pid, entry.name)
 
     def _restore(self) -> None:
         """Begin with the plan that was written down, if there is one.

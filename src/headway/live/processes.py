@@ -80,6 +80,13 @@ class Processes:
     def resume(self, pid: int) -> None:
         self.send(pid, signal.SIGCONT)
 
+    def bring_to(self, state: str, pid: int, script: str) -> None:
+        """Let a job be running or suspended, whichever it is now."""
+        if state == "suspended":
+            self.suspend(pid)
+        else:
+            self.resume(pid)
+
     def end(self, pid: int) -> None:
         """Ask a job to end; it is killed a second later."""
         self.send(pid, signal.SIGTERM)

@@ -21,6 +21,7 @@ import time
 from typing import Any
 
 from headway.live.grid_file import Grid, Site
+from headway.live.requests import called
 from headway.live.safety import Guard
 from headway.live.shapes import Shapes
 from headway.live.task import Task
@@ -53,7 +54,7 @@ class ClusterServer:
         if request not in self.requests:
             raise Refused(f"there is no request {request!r}; there are {', '.join(self.requests)}")
         with self.lock:
-            answer = getattr(self, request)(**data)
+            answer = called(getattr(self, request), request, data)
         if request == "estimate" and not self.guard.control:
             answer["only_watches"] = True
         self.wakened.set()

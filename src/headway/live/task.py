@@ -12,11 +12,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from headway.errors import UsageError
-from headway.units import LONGEST
+from headway.units import DAY, LATEST, LONGEST
 
 PLACES = re.compile(r"\{(procs|cluster)\}")
 LONGEST_TEXT = 1 << 20
 """Characters that a script, or all words of a command, may have at most."""
+LONGEST_TIME = 100 * 365 * DAY
+"""A walltime is shorter; on a slow cluster, or on few processors, it becomes many times as long."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Task:
             raise UsageError("a task's command is a list of texts")
         if any("\0" in word for word in words) or sum(map(len, words)) > LONGEST_TEXT:
             raise UsageError(f"a task's command has a zero byte, or more than {LONGEST_TEXT} characters")
+        if not all(map(_can_be_written, words)):
+            raise UsageError("a task's command has a character that is none: half of one, in UTF-16")
         if bool(self.command) == bool(self.script):
             raise UsageError("a task needs a command or a script, and not both")
         if self.script and not self.script.startswith("#!"):
@@ -69,12 +73,24 @@ class Task:
         if self.procs < 1:
             raise UsageError(f"a task needs at least one processor, not {self.procs}")
         times = [self.walltime, *(walltime for _, walltime in self.forms)]
-        if not all(0 < time < LONGEST for time in times) or not 0 <= self.stage_time < LONGEST:
+        if not all(time > 0 for time in times):
             raise UsageError("a task needs a walltime above 0; give it with --walltime")
+        self._check_range("walltime", max(times), 1, LONGEST_TIME)
+        self._check_range("stage_time", self.stage_time, 0, LONGEST_TIME)
+        self._check_range("deadline", self.deadline, 0, LATEST)
+        self._check_range("runtime", self.runtime, 0, LONGEST)
+        self._check_range("memory_mb", self.memory_mb, 1, 1 << 40)
+        self._check_range("max_procs", self.max_procs, 1, 1 << 40)
         if self.parallel_fraction is not None and not 0 <= self.parallel_fraction <= 1:
             raise UsageError(f"a parallel fraction is between 0 and 1, not {self.parallel_fraction}")
         if any(n < 1 for n, _ in self.forms):
             raise UsageError("a form has at least one processor")
+
+    @staticmethod
+    def _check_range(name: str, value: int | None, low: int, beyond: int) -> None:
+        """A number that no cluster could count with would be handed out again for ever."""
+        if value is not None and not low <= value < beyond:
+            raise UsageError(f"a task's {name} must be from {low} to below {beyond}, not {value:.3g}")
 
     @property
     def is_moldable(self) -> bool:
@@ -106,6 +122,15 @@ class Task:
     def title(self) -> str:
         """What people call it."""
         return self.name or (self.command[0].rsplit("/", 1)[-1] if self.command else "script")
+
+
+def _can_be_written(word: str) -> bool:
+    """Whether a word stands for bytes; those that are no UTF-8, as in file names, come as surrogates."""
+    try:
+        word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 WHOLE = ("procs", "walltime", "max_procs", "stage_time", "deadline", "memory_mb", "runtime")

@@ -24,6 +24,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,25 @@ class _Requests(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 10
     server: Any
+    known = False
+    """Whether the token was shown on this connection."""
+
+    def handle_one_request(self) -> None:
+        """Whoever sends byte by byte has as long for the whole request as one that is silent: connections are
+        few, and nobody may keep them from the others."""
+        self.hurry = threading.Timer(self.timeout, self._cut)
+        self.hurry.daemon = True
+        if not self.known:
+            self.hurry.start()
+        try:
+            super().handle_one_request()
+        finally:
+            self.hurry.cancel()
+
+    def _cut(self) -> None:
+        self.close_connection = True
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
@@ -164,6 +184,8 @@ class _Requests(BaseHTTPRequestHandler):
             self.close_connection = True
             self.rfile.read(min(int(length), STRANGERS))
             return self._reply(403, {"error": "the token is wrong; both sides must read the same token file"})
+        self.known = True
+        self.hurry.cancel()
         self.connection.settimeout(KNOWN)
         body = self.rfile.read(int(length))
         try:
@@ -184,6 +206,7 @@ class _Requests(BaseHTTPRequestHandler):
         self._reply(200, answer if answer is not None else {})
 
     def do_GET(self) -> None:
+        self.hurry.cancel()
         found = self.server.pages(self.path.partition("?")[0]) if self._is_local() else None
         if found is None:
             return self._send(404, "text/plain", b"not here\n")

@@ -39,19 +39,18 @@ class Slurm:
             done = subprocess.run(
                 words,
                 env=self.env,
-                input=text,
+                input=text.encode("utf-8", "surrogateescape"),
                 capture_output=True,
-                text=True,
                 timeout=self.timeout,
-                errors="replace",
             )
         except subprocess.TimeoutExpired:
             raise NoAnswer(f"cluster {self.name}: {words[0]} did not answer in {self.timeout:g} s") from None
         except FileNotFoundError:
             raise Refused(f"cluster {self.name}: {words[0]} is not installed on this machine") from None
         if done.returncode == 0:
-            return done.stdout
-        said = " ".join((done.stderr or done.stdout).split()) or f"{words[0]} ended with {done.returncode}"
+            return done.stdout.decode("utf-8", "replace")
+        said = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())
+        said = said or f"{words[0]} ended with {done.returncode}"
         if any(sign in said for sign in SILENT):
             raise NoAnswer(f"cluster {self.name} does not answer ({said})")
         raise Refused(f"cluster {self.name}: {said}")

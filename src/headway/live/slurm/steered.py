@@ -41,6 +41,8 @@ class SlurmJobs(Processes):
         self.slurm = slurm
         self._looked, self._jobs = -FRESH, dict[int, SlurmJob]()
         self._given: dict[int, float] = {}
+        self._undone: dict[int, str] = {}
+        """What was asked of jobs while the controller did not answer."""
 
     def hand_over(self, words: list[str], script: str) -> int:
         """Give a job to Slurm; its number."""
@@ -94,11 +96,26 @@ class SlurmJobs(Processes):
         self._operate("resume", pid)
 
     def _operate(self, act: str, number: int) -> None:
+        self._undone[number] = act
         try:
             self.slurm.run("scontrol", act, str(number))
         except Refused as error:
+            self._undone.pop(number)
             raise Refused(f"{error}; {act} {NOT_OPERATOR}") from None
+        self._undone.pop(number)
         self._looked = -FRESH
+
+    def bring_to(self, state: str, pid: int, script: str) -> None:
+        found = self.job(pid, script)
+        if found is not None and {found.state, state} == {"running", "suspended"}:
+            super().bring_to(state, pid, script)
+
+    def tend(self) -> float | None:
+        """Also ask again for what the controller has not answered to."""
+        for number, act in list(self._undone.items()):
+            self.bring_to("suspended" if act == "suspend" else "running", number, "")
+            self._undone.pop(number, None)
+        return super().tend()
 
     def send(self, pid: int, what: signal.Signals) -> None:
         """Only the last signal has a meaning here: the job is to end."""
