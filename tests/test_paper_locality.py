@@ -10,7 +10,7 @@ import pytest
 from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers.locality import runs, tables, weeks, work
-from headway.papers.locality.claims import counted
+from headway.papers.locality.claims import _files, counted
 from headway.papers.locality.runs import Runs, at_bandwidth
 from headway.papers.locality.weeks import (
     BUSY,
@@ -182,3 +182,14 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for name in ("locality-rules.svg", "locality-score.svg", "locality-sizes.svg"):
         assert f"({name})" in page and (tmp_path / name).read_text().startswith("<?xml")
     assert result.notes[0] in page and "## Beyond: a search over the weights" in page
+
+
+def test_a_tie_is_no_order() -> None:
+    """LEA saves most; whether LEM is next cannot be said where it saves as much as EFT and LEO."""
+
+    def verdict(lem: float) -> str:
+        left = {"fcfs": 100.0, "eft": 98.0, "leo": 98.0, "lem": lem, "lea": 20.0}
+        week = {rule: {"file_wait": x, "core_time": x, "reuses": 1, "files": 2} for rule, x in left.items()}
+        return next(claim.verdict for claim in _files("KTH", [week]) if claim.claim.endswith("then LEM"))
+
+    assert (verdict(90.0), verdict(98.0)) == ("agrees", "differs")

@@ -143,8 +143,8 @@ def test_verdicts_on_an_improvement(ratio: float, gain: float | None, verdict: s
 
 
 def test_tables() -> None:
-    assert [change_text(ratio) for ratio in (0.9, 1.25, 1.001, None)] == [
-        "10 % better", "25 % worse", "equal", "-",
+    assert [change_text(ratio) for ratio in (0.9, 1.25, 1.0, 1.001, 0.9999, None)] == [
+        "10 % better", "25 % worse", "equal", "0.1 % worse", "less than 0.1 % better", "-",
     ]  # fmt: skip
     rows = claims_table([Claim("a | b", "1", "2", "agrees")])
     assert markdown_table(rows, 9).splitlines()[2] == "| a \\| b |  | 1 | 2 | - | agrees |  |"

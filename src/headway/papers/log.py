@@ -8,6 +8,7 @@ from functools import cached_property
 
 from headway.campaign.identity import workload_digest
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.workload import Workload, read
 
 
@@ -25,6 +26,16 @@ class Log:
         """Of its jobs and machine, so that results of another log are not taken for this one's."""
         return f"{self.procs} {workload_digest(self.workload)}"
 
+    @property
+    def has_requests(self) -> bool:
+        """Whether users asked for times at all; where the log has none, each request is the run time."""
+        return has_requests(self.workload)
+
+
+def has_requests(workload: Workload) -> bool:
+    """Whether some job asked for another time than it ran."""
+    return bool((workload.walltime != workload.runtime).any())
+
 
 SHORT = {"blue": "sdsc-blue", "ds": "sdsc-ds"}
 """Short names of logs, and those by which papers know them."""
@@ -38,9 +49,15 @@ def by_name(traces: Mapping[str, str], others: Mapping[str, str] = SHORT) -> dic
     return {others.get(name, name): path for name, path in traces.items()}
 
 
-def read_with_machine(path: str) -> tuple[Workload, int]:
-    """A log and the processors of its machine, which its header must say."""
+def read_with_machine(path: str, least: int = 1) -> tuple[Workload, int]:
+    """A log of at least so many jobs that ran, and the processors of its machine, which its header says."""
     workload = read(path)
+    ran = int((workload.runtime > 0).sum())
+    if ran < least:
+        raise UsageError(
+            f"{path}: {counted(ran, 'job')} of it ran for longer than 0 s, and the paper's numbers need at "
+            f"least {least}; give a longer log"
+        )
     procs = workload.header.max_procs
     if procs is None:
         raise UsageError(f"{path}: the header has neither MaxProcs nor MaxNodes; add one of them")

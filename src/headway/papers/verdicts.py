@@ -3,9 +3,10 @@
 A claim is tested in one of three ways. A *number* agrees within five percentage points of the paper's (five
 percent, where it is no percentage), or inside the bracket that the paper gives; an *order*, of policies or
 parameters, where it is the paper's; a *direction* (more or less, better or worse, always or never) where it
-holds in every case that was tried. "In part": a number of the same direction and another size, an order or a
-direction that holds in at least half of the cases. "Differs": all else. A mean of the paper's stands against
-a mean, a median against a median. What the paper does not claim and we show beside it is "not claimed".
+holds in every case that was tried. "In part": a number of the same direction and another size, an order, a
+direction or a bracket that holds in at least half of the cases. "Differs": all else. A mean of the paper's
+stands against a mean, a median against a median. What the paper does not claim and we show beside it is "not
+claimed".
 """
 
 from __future__ import annotations
@@ -116,6 +117,15 @@ def joined(paragraph: str) -> str:
     return " ".join(paragraph.split())
 
 
+def capital(title: str) -> str:
+    """A title at the beginning of a sentence; names of logs keep their letters.
+
+    >>> capital("light"), capital("KTH")
+    ('Light', 'KTH')
+    """
+    return title[:1].upper() + title[1:]
+
+
 def write_page(path: Path, parts: Sequence[str]) -> Path:
     """Write the parts of a page, those that are empty left out."""
     write_text(path, "\n\n".join(part for part in parts if part) + "\n")
@@ -150,15 +160,16 @@ def share_text(value: float | None) -> str:
 
 
 def change_text(ratio: float | None) -> str:
-    """A ratio with / without as what it is worth: 0.9 is "10 % better".
+    """A ratio with / without as what it is worth: 0.9 is "10 % better"; below one percent with decimals.
 
-    >>> change_text(0.9), change_text(1.25), change_text(1.0)
-    ('10 % better', '25 % worse', 'equal')
+    >>> change_text(0.9), change_text(1.25), change_text(1.0), change_text(0.997), change_text(1.00002)
+    ('10 % better', '25 % worse', 'equal', '0.3 % better', 'less than 0.1 % worse')
     """
-    if ratio is None:
-        return "-"
-    percent = round(100 * abs(1 - ratio))
-    return "equal" if percent == 0 else f"{percent} % {'better' if ratio < 1 else 'worse'}"
+    if ratio is None or ratio == 1:
+        return "-" if ratio is None else "equal"
+    percent = 100 * abs(1 - ratio)
+    shown = f"{percent:.0f}" if percent >= 0.95 else f"{percent:.1f}" if percent >= 0.05 else "less than 0.1"
+    return f"{shown} % {'better' if ratio < 1 else 'worse'}"
 
 
 def _is_number(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headway.papers.deadline.logs import REPORTED, Log, of_paper
+from headway.papers.deadline.logs import REPORTED, Log, asking, of_paper
 from headway.papers.deadline.runs import Runs
 from headway.papers.deadline.tables import (
     BASE,
@@ -18,6 +18,7 @@ from headway.papers.deadline.tables import (
     change,
     implied_changes,
     missed,
+    readings_of,
     signed,
 )
 from headway.papers.verdicts import Claim, Tested, direction, magnitude, number
@@ -124,7 +125,7 @@ def _longer_is_better(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
 
 def _requested(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
     """The gain where the scheduler knows no more than what users asked for."""
-    for log in of_paper(logs):
+    for log in asking(logs):
         exact, requested = cases(runs, log), cases(runs, log, REQUESTED_TIMES)
         column = "priority_mean_wait"
         known, asked = (
@@ -157,10 +158,16 @@ def _respected(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
         ),
     )
     for name, group, remark in groups:
-        judged = [(log, r) for log in of_paper(logs) for r in READINGS if r in group]
+        judged = [(log, r) for log in of_paper(logs) for r in readings_of(log) if r in group]
         if name.startswith("strict, our"):
-            judged += [(log, r) for log in logs for r in (BASE, REQUESTED_TIMES) if (log, r) not in judged]
+            both = [(log, r) for log in logs for r in readings_of(log) if r in (BASE, REQUESTED_TIMES)]
+            judged += [one for one in both if one not in judged]
         numbers = [n for log, reading in judged for n in cases(runs, log, reading)[1:]]
+        if not numbers:
+            untold = "no log has requested times"
+            claim = f"deadlines are strictly respected ({name})"
+            yield Claim(claim, "all", "-", "not tested", untold, "-", "section 4.2")
+            continue
         late, accepted = [missed(n) for n in numbers], sum(n["accepted_deadlines"] for n in numbers)
         tested: Tested = "direction"
         yield Claim(

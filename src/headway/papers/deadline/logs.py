@@ -60,6 +60,8 @@ GENERATED = (
     "lublin(jobs=3000, procs=256, load=0.9, estimates=tsafrir, seed=1)",
 )
 """In place of logs: in full, and for a quick look."""
+FEWEST = 30
+"""Jobs that ran: with fewer a third of them, drawn or counted off, may be none."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
         return [Log("generated", "Generated", generate(GENERATED[quick]), 256)]
     found, traces = [], papers_log.by_name(traces)
     for name in sorted(traces, key=lambda name: (name not in REPORTED, name)):
-        workload, procs = papers_log.read_with_machine(traces[name])
+        workload, procs = papers_log.read_with_machine(traces[name], FEWEST)
         reported = REPORTED.get(name)
         workload = workload.fit_to(procs)
         found.append(Log(name, reported.title if reported else name.upper(), workload, procs, reported))
@@ -85,6 +87,11 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
 def of_paper(logs: Sequence[Log]) -> list[Log]:
     """The logs that the paper used; all of them where it used none."""
     return [log for log in logs if log.reported is not None] or list(logs)
+
+
+def asking(logs: Sequence[Log]) -> list[Log]:
+    """Those of them in which users asked for times."""
+    return [log for log in of_paper(logs) if log.has_requests]
 
 
 def prepared(log: Log, times: str, zero: str) -> Workload:

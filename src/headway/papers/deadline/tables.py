@@ -71,6 +71,11 @@ READINGS = (
 )
 
 
+def readings_of(log: Log) -> list[Reading]:
+    """Those that the log can tell: without requested times there is no way to read them."""
+    return [reading for reading in READINGS if log.has_requests or not reading.run.get("times")]
+
+
 def cases(runs: Runs, log: Log, reading: Reading = BASE) -> tuple[Numbers, Numbers, Numbers]:
     """Conservative backfilling, DBF in case a, DBF in case b."""
     plain = runs.get(log, Run(reading.plain, **reading.run))
@@ -182,7 +187,7 @@ def readings(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
                     "-",
                 ]
             )
-        for reading in READINGS:
+        for reading in readings_of(log):
             plain, a, b = cases(runs, log, reading)
             changes = [signed(change(n[c], plain[c])) for n in (a, b) for c in (wait, slow)]
             rows.append(

@@ -44,6 +44,11 @@ def notes(runs: Runs, logs: Sequence[Log]) -> list[str]:
     """What the numbers say beyond the paper: what requested times cost, then a sentence for each log."""
     said = []
     for log in of_paper(logs):
+        if not log.has_requests:
+            said.append(
+                f"{log.title}: the log has no requested times, so that there is no reading but exact ones."
+            )
+            continue
         plain, *both = tables.cases(runs, log, tables.REQUESTED_TIMES)
         exact, *known = tables.cases(runs, log)
         column = "priority_mean_wait"

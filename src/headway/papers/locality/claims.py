@@ -185,7 +185,7 @@ def _files(title: str, weeks: Sequence[dict[str, Numbers]]) -> Iterator[Claim]:
             f"{title}: less {named} than FCFS; LEA saves most, then LEM",
             ", ".join(f"{rule.upper()} {value:g} %" for rule, value in said.items()),
             ", ".join(f"{rule.upper()} {np.mean([one[rule] for one in less]):.2g} %" for rule in said),
-            [one["lea"] > 0 and one["lea"] >= one["lem"] >= max(one["eft"], one["leo"]) for one in less],
+            [one["lea"] > one["lem"] > max(one["eft"], one["leo"], 0) for one in less],
             "order",
             LATER,
         )

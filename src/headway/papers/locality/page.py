@@ -8,7 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from headway.papers.locality.weeks import Group
-from headway.papers.verdicts import RULE, Reproduction, claims_table, joined, markdown_table, write_page
+from headway.papers.verdicts import (
+    RULE,
+    Reproduction,
+    capital,
+    claims_table,
+    joined,
+    markdown_table,
+    write_page,
+)
 
 NAME = "locality.md"
 
@@ -17,7 +25,7 @@ def write(result: Reproduction, folder: Path, groups: Sequence[Group], quick: bo
     """Write the page; it names the figures that are in the same folder."""
     tables = {name: markdown_table(rows) for name, rows in result.tables.items()}
     ten = [
-        f"### {name.partition(': ')[2].capitalize()}\n\n{table}"
+        f"### {capital(name.partition(': ')[2])}\n\n{table}"
         for name, table in tables.items()
         if name.startswith("Ten rules")
     ]

@@ -13,6 +13,7 @@ import numpy as np
 
 from headway.campaign import Progress
 from headway.cores import cores
+from headway.errors import UsageError
 from headway.metrics.catalogue import BY_NAME
 from headway.metrics.files import BOUND, file_waits, improvements, stretches
 from headway.metrics.sample import Sample, file_load
@@ -130,6 +131,8 @@ def measure(schedule: Schedule, plain: Schedule, week: Week) -> Numbers:
         submit = schedule.submit
         rows = (submit >= week.measured[0]) & (submit < week.measured[1])
     done = rows & ~schedule.killed
+    if not done.any():
+        raise UsageError(f"{week.title}: all jobs that are judged are killed at their requests")
     stretch, alone = stretches(schedule), schedule.run + file_load(schedule)
     bounded = schedule.response / np.maximum(alone, BOUND)
     waits = file_waits(schedule)

@@ -216,7 +216,13 @@ def log_group(name: str, path: str, span: Span, sizes: bool = False) -> Group:
     part = part.with_columns(submit=part.submit - first)
     made = with_files(from_log(part, Platform.load(SMALL)), sizes, 1)
     title = f"{name.upper()}{', three memory sizes' if sizes else ''}"
-    return Group(title, (Week(title, title, made, SMALL, span.window),))
+    week = Week(title, title, made, SMALL, span.window)
+    if not week.rows.any():
+        raise UsageError(
+            f"{path}: of its busiest {span.days:g} days, jobs of day {span.warm_up:g} to "
+            f"{span.warm_up + span.measured:g} are judged, and there are none; give a longer log"
+        )
+    return Group(title, (week,))
 
 
 def _busiest(log: Workload, days: int) -> int:

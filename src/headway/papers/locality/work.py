@@ -24,7 +24,7 @@ from headway.papers.locality.weeks import (
     log_group,
 )
 from headway.papers.request import Request
-from headway.papers.verdicts import Reproduction
+from headway.papers.verdicts import Reproduction, capital
 
 TITLE = "Locality-aware batch scheduling of jobs sharing input files (slides of 2022 and later drafts)"
 Halves = tuple[Sequence[Week], Sequence[Week]]
@@ -132,7 +132,7 @@ def notes(runs: Runs, groups: Sequence[Group]) -> list[str]:
         plain, lea, easy = (runs.over(group, rule) for rule in ("fcfs", "lea", "easy"))
         jobs, sessions = (sum(one[number] for one in plain) for number in ("jobs", "sessions"))
         said.append(
-            f"{group.title.capitalize()}: {jobs:,} jobs are judged, in {sessions:,} sessions; under FCFS "
+            f"{capital(group.title)}: {jobs:,} jobs are judged, in {sessions:,} sessions; under FCFS "
             f"{mean(plain, 'mean_queue'):.0f} jobs wait on average, and a job waits "
             f"{sum(one['file_wait'] for one in plain) / jobs:.0f} s for its file (the authors' three weeks: "
             f"390, 235 and 190 s). LEA saves "

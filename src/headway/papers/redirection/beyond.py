@@ -12,6 +12,7 @@ from headway.metrics.sample import Sample
 from headway.papers.redirection.grid import best, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
+from headway.papers.verdicts import share_text
 from headway.platform import Platform
 from headway.policies.spec import make_spec
 from headway.simulate import simulate
@@ -57,13 +58,13 @@ class Cost:
 
     redirected: int
     jobs: int
-    redirected_with: float
-    redirected_without: float
-    others_with: float
-    others_without: float
-    redirected_worse: float
+    redirected_with: float | None
+    redirected_without: float | None
+    others_with: float | None
+    others_without: float | None
+    redirected_worse: float | None
     """Share of the redirected jobs that end later than under EASY."""
-    others_worse: float
+    others_worse: float | None
     users: int
     """Users, each counted once for every week with jobs of theirs."""
     users_worse: float
@@ -86,8 +87,8 @@ def cost(log: Log, theta: int, alpha: float) -> Cost:
         users += (np.bincount(user, mine) > np.bincount(user, theirs) * (1 + 1e-9)).tolist()
     moved, mine, theirs, later = (np.concatenate(column) for column in zip(*slowdowns, strict=True))
 
-    def mean(values: np.ndarray, where: np.ndarray) -> float:
-        return float(values[where].mean()) if where.any() else float("nan")
+    def mean(values: np.ndarray, where: np.ndarray) -> float | None:
+        return float(values[where].mean()) if where.any() else None
 
     return Cost(
         int(moved.sum()), len(moved), mean(mine, moved), mean(theirs, moved), mean(mine, ~moved),
@@ -101,14 +102,18 @@ def cost_table(costs: Sequence[tuple[Log, int, float, Cost]]) -> list[list[str]]
     for log, theta, alpha, found in costs:
         shared = [log.cluster.title, str(theta), f"{alpha:g}"]
         rows.append(
-            [*shared, "redirected jobs", f"{found.redirected:,}", f"{found.redirected_with:.2f}",
-             f"{found.redirected_without:.2f}", f"{100 * found.redirected_worse:.0f} %"]
+            [*shared, "redirected jobs", f"{found.redirected:,}", _two(found.redirected_with),
+             _two(found.redirected_without), share_text(found.redirected_worse)]
         )  # fmt: skip
         rows.append(
-            [*shared, "all other jobs", f"{found.jobs - found.redirected:,}", f"{found.others_with:.2f}",
-             f"{found.others_without:.2f}", f"{100 * found.others_worse:.0f} %"]
+            [*shared, "all other jobs", f"{found.jobs - found.redirected:,}", _two(found.others_with),
+             _two(found.others_without), share_text(found.others_worse)]
         )  # fmt: skip
         rows.append(
             [*shared, "users, by week", f"{found.users:,}", "", "", f"{100 * found.users_worse:.0f} %"]
         )
     return rows
+
+
+def _two(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

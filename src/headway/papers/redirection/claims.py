@@ -11,6 +11,7 @@ import polars as pl
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid, best, over_weeks
 from headway.papers.redirection.logs import AT_LEAST, CLUSTERS, WEEKS, Log
 from headway.papers.verdicts import Claim, change_text, direction, number, share_text
+from headway.plain import counted
 from headway.simulate import simulate
 from headway.workload.models import generate
 
@@ -33,7 +34,7 @@ def claims(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid) 
 
 
 def _setting(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid) -> list[Claim]:
-    counts = f"{runs.height} runs with redirection, {baselines} without, on {len(logs)} logs"
+    counts = f"{runs.height} runs with redirection, {baselines} without, on {counted(len(logs), 'log')}"
     whole = (len(grid.thetas), len(grid.alphas)) == (9, 4) and {log.name for log in logs} >= set(CLUSTERS)
     claims = [
         Claim(
@@ -222,8 +223,10 @@ def _mean_response(own: pl.DataFrame, log: Log) -> list[Claim]:
         finite = ratios.filter(ratios.is_finite())
         worse = int((ratios > 1).sum())
         median, average = finite.median(), finite.mean()
-        assert isinstance(median, float) and isinstance(average, float)
-        ours = f"x {median:.2f} median, x {average:.2f} average; longer in {worse} of {len(ratios)} weeks"
+        times = "none without it"
+        if isinstance(median, float) and isinstance(average, float):
+            times = f"x {median:.2f} median, x {average:.2f} average"
+        ours = f"{times}; longer in {worse} of {len(ratios)} weeks"
         found.append(
             Claim(
                 f"{log.cluster.title}: {name} with redirection", "-", ours, "not claimed",

@@ -61,9 +61,15 @@ def paired(results: Results) -> pl.DataFrame:
     joined = frame.filter(pl.col("baseline").is_not_null()).join(
         without, left_on="baseline", right_on="cell", maintain_order="left"
     )
-    return joined.with_columns(
-        (pl.col(name) / pl.col(f"{name}_without")).alias(f"{name}_ratio") for name in wanted
-    )
+    if "mean_queued_again" not in joined.columns:  # nobody was redirected in any run
+        joined = joined.with_columns(mean_queued_again=pl.lit(None, pl.Float64))
+    return joined.with_columns(_ratio(name).alias(f"{name}_ratio") for name in wanted)
+
+
+def _ratio(name: str) -> pl.Expr:
+    """With / without; 1 where both are 0, as waits are where nobody waits."""
+    with_, without = pl.col(name), pl.col(f"{name}_without")
+    return pl.when((with_ == 0) & (without == 0)).then(1.0).otherwise(with_ / without)
 
 
 def over_weeks(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

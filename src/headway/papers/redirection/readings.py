@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from headway.campaign import Campaign
+from headway.papers.log import has_requests
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid, best, campaign, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.verdicts import share_text
@@ -63,6 +64,8 @@ def applies(reading: Reading, log: Log) -> bool:
     """Whether a reading makes a difference for a log."""
     if reading.whole_machine:
         return log.cluster.whole_machine is not None
+    if reading.user_estimates:
+        return has_requests(log.workload)
     return reading.weeks.get("utilization") != log.utilization or not reading.weeks
 
 
@@ -128,11 +131,16 @@ def table(logs: Sequence[Log], same: pl.DataFrame, other: pl.DataFrame | None) -
             at_paper = found.filter(pl.col("theta") == PAPER_THETA).row(0, named=True)
             rows.append(
                 [reading.question, reading.answer, log.cluster.title, str(top["weeks"]), str(top["theta"]),
-                 f"{top['mean_bsld_ratio']:.3f}", f"{at_paper['mean_bsld_ratio']:.3f}",
+                 _three(top["mean_bsld_ratio"]), _three(at_paper["mean_bsld_ratio"]),
                  f"{at_paper['redirections']:.1f}", share_text(at_paper["worst_is_redirected"]),
                  _inside(top["theta"], log.cluster.bracket)]
             )  # fmt: skip
     return rows
+
+
+def _three(ratio: float | None) -> str:
+    """A ratio with three decimals; a dash where no job was left to measure."""
+    return "-" if ratio is None else f"{ratio:.3f}"
 
 
 def _inside(theta: int, bracket: tuple[int, int] | None) -> str:

@@ -126,6 +126,7 @@ class Work:
             log.cluster.title: {
                 name: over_weeks(readings.rows_of(reading, log, same, other), ["theta"])
                 for name, reading in zip(names, shown, strict=True)
+                if readings.applies(reading, log)
             }
             for log in of_paper(self.logs)
         }

@@ -36,8 +36,8 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
         workload, procs = read_with_machine(traces[name])
         if procs <= TSUNAMI[0][0]:
             raise UsageError(
-                f"{traces[name]}: a tsunami job needs {TSUNAMI[0][0]} processors, the machine has {procs}; "
-                "give a log of a larger one"
+                f"{traces[name]}: a tsunami job takes {TSUNAMI[0][0]} processors, others need some besides, "
+                f"and the machine has {procs}; give a log of a larger one"
             )
         found.append(Log(name, TITLES.get(name, name.upper()), workload.fit_to(procs), procs))
     return found
