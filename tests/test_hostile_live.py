@@ -23,8 +23,10 @@ from headway.cli.tasks import _row
 from headway.errors import UsageError
 from headway.live.agent import LiveAgent
 from headway.live.journal import Journal, JournalError
+from headway.live.local_server import LocalServer
 from headway.live.page import page
 from headway.live.proxy import Proxy
+from headway.live.record import recorded
 from headway.live.simulated_server import SimulatedServer
 from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused, Remote, _Requests, close, listen, read_token
@@ -327,3 +329,72 @@ def test_a_sound_answer_is_passed_on(tmp_path: Path) -> None:
         journal.close()
         remote.close()
         close(server)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET time = 1e300", "UPDATE events SET time = -5", "UPDATE events SET kind = 'x'",
+        "UPDATE events SET job = 77", "UPDATE events SET job = 'x'", "UPDATE jobs SET procs = 'x'",
+        "UPDATE jobs SET procs = -1", "UPDATE jobs SET task = '{'", "UPDATE jobs SET submitted = 'x'",
+        "UPDATE jobs SET name = '../../x'", "UPDATE jobs SET fence = '../../x'", "UPDATE jobs SET pid = 'x'",
+        "UPDATE facts SET value = 'x'", "INSERT INTO spans VALUES (1, '[[0]]')", "DELETE FROM jobs",
+    ],
+)  # fmt: skip
+def test_a_damaged_queue_of_a_local_cluster(damage: str) -> None:
+    """The kernels follow what stands there: one of these ended the server without a word."""
+    with folder() as path:
+        grid = written(path, cluster("a", 1))
+        server = LocalServer(grid, grid.sites[0], control=True)
+        server.submit("hw-g-1.0.1", "hw-g-1.0", Task(("true",), 1, 5_000_000).as_json())
+        server.stop()
+        with closing(sqlite3.connect(grid.folder / "a" / "queue.db")) as database, database:
+            database.execute(damage)
+        with pytest.raises(Refused, match=r"the queue .*queue\.db is damaged: .*; put a copy back"):
+            again = LocalServer(grid, grid.sites[0], control=True)
+            again.queue.spans(1)
+
+
+def test_tables_of_a_plan_that_are_not_those_that_were_written() -> None:
+    """What waits joins the queue again."""
+    with folder() as path:
+        grid = written(path, cluster("a", 1))
+        server = LocalServer(grid, grid.sites[0], control=True)
+        server.submit("hw-g-1.0.1", "hw-g-1.0", Task(("true",), 1, 5_000_000).as_json())
+        server.batch.close()
+        server.queue.begin_anew([], server._kind, server.batch.saved())
+        assert server.queue.plan()[0] == server._kind
+        server.stop()
+        with closing(sqlite3.connect(grid.folder / "a" / "queue.db")) as database, database:
+            database.execute("UPDATE plan SET tables = substr(tables, 1, 100)")
+        again = LocalServer(grid, grid.sites[0], control=True)
+        assert again.poll(["hw-g-1.0.1"])["jobs"]["hw-g-1.0.1"]["state"] == "held"
+        again.stop()
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        ("UPDATE tasks SET ended = 'x'", "what it says of task 1 cannot be read"),
+        ("UPDATE tasks SET ended = 1", "what it says of task 1 does not agree"),
+        ("UPDATE attempts SET walltime = 'x'", "attempt 1 of it cannot be read"),
+        ("UPDATE attempts SET procs = 0", "what it says of task 1 does not agree"),
+        ("UPDATE attempts SET state = 'x'", "what it says of task 1 does not agree"),
+        ("INSERT INTO spans VALUES (1, 1, '[[0, \"x\", 1, 2]]')", "suspended cannot be read"),
+        ("INSERT INTO decisions VALUES (1, 1, 'moved', 1, '{\"source\": \"z\"}')", "a move of task 1"),
+        ("INSERT INTO decisions VALUES (1, 'x', 'moved', 1, '{}')", "a decision of it cannot be read"),
+    ],
+)
+def test_a_damaged_journal_of_tasks_that_ran(damage: str, sentence: str) -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1))
+        with closing(Journal(grid.folder / "journal.db")) as journal:
+            now = journal.epoch
+            row = journal.add_task(Task(("true",), 1, 5_000_000), now)
+            attempt = journal.add_attempt(row, "a", now)
+            journal.set_attempt(attempt.number, state="over", procs=1, walltime=5_000_000)
+            journal.set_task(1, state="done", started=now, ended=now + 7)
+            assert len(recorded(grid, journal)) == 1
+            journal._run(damage)
+            with pytest.raises(JournalError, match=f"is damaged: .*{sentence}.*; put a copy back"):
+                recorded(grid, journal)

@@ -279,10 +279,12 @@ def test_a_task_waits_for_nodes_that_are_down_for_now() -> None:
 
 
 @pytest.mark.parametrize(("state", "length"), [("killed", 71), ("done", 65), ("done", 20), ("killed", 59)])
-def test_what_slurm_let_run_past_its_limit_is_recorded_as_it_was(state: str, length: int) -> None:
-    """Slurm looks at limits every 30 seconds: a task that it kills then has had that as its walltime."""
+@pytest.mark.parametrize("kind", ["slurm", "local"])
+def test_what_ran_past_its_limit_is_recorded_as_it_was(kind: str, state: str, length: int) -> None:
+    """Slurm looks at limits every 30 seconds, and a server that is paused looks at nothing: a task that it
+    kills then has had that as its walltime."""
     with folder() as path:
-        grid = written(path, cluster("little", 8, kind="slurm", policy="conservative"))
+        grid = written(path, cluster("little", 8, kind=kind, speed=1, policy="conservative"))
         with closing(Journal(grid.folder / "journal.db")) as journal:
             now = journal.epoch
             row = journal.add_task(short(1, walltime=60), now)

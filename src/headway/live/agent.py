@@ -68,8 +68,7 @@ class LiveAgent:
         mode = str(grid.policy.params["mode"])
         self.period = 0 if mode == "none" else microseconds_of(grid.policy, "period")
         self.lock, self.wakened = threading.RLock(), threading.Event()
-        last = self.journal.fact("event")
-        self.event = int(last) if last else None
+        self.event = self.journal.number("event")
         """The number of the last reallocation event."""
 
     # ---- time ---------------------------------------------------------------------------------------------

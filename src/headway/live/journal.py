@@ -17,18 +17,21 @@ gone everywhere else. After a crash the journal and the servers' answers say wha
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from headway.errors import HeadwayError
 from headway.live.spans import Span, told_spans
 from headway.live.task import Task
+from headway.units import LATEST
 
 WAITING, RUNNING, SUSPENDED = "waiting", "running", "suspended"
 DONE, FAILED, KILLED, CANCELLED, REFUSED = "done", "failed", "killed", "cancelled", "refused"
@@ -66,6 +69,21 @@ def private(path: Path) -> None:
     """Make a database that only its owner can read: commands of tasks stand in it."""
     with suppress(OSError):  # SQLite says what is wrong with the place
         path.touch(mode=0o600, exist_ok=True)
+
+
+def sound(kind: type, values: Sequence[Any]) -> bool:
+    """Whether a row of a table has what the fields of a class may hold; SQLite takes anything anywhere."""
+    allowed = _kinds_of(kind)
+    return len(values) == len(allowed) and all(
+        type(value) in kinds and (type(value) is not int or -LATEST < value < LATEST)
+        for value, kinds in zip(values, allowed, strict=True)
+    )
+
+
+@cache
+def _kinds_of(kind: type) -> tuple[tuple[type, ...], ...]:
+    hints = get_type_hints(kind)
+    return tuple(get_args(hints[each.name]) or (hints[each.name],) for each in fields(kind))
 
 
 class JournalError(HeadwayError):
@@ -139,10 +157,7 @@ class Journal:
             )
             self.grid = self.fact("grid")
             """A word that no other journal has: names of jobs begin with it."""
-            try:
-                self.epoch = int(self.fact("epoch"))
-            except ValueError:
-                raise self._damaged("it does not say when its clock was 0") from None
+            self.epoch = self.number("epoch") or 0
             """When the clock of the grid was 0 (µs since 1970)."""
             until_sound.pop_all()
 
@@ -159,7 +174,7 @@ class Journal:
                 "space on its disk, or check that nobody else has it open"
             ) from None
 
-    def _damaged(self, how: str) -> JournalError:
+    def damaged(self, how: str) -> JournalError:
         return JournalError(f"the journal {self.path} is damaged: {how}; put a copy back, or begin anew")
 
     @contextmanager
@@ -189,6 +204,14 @@ class Journal:
     def fact(self, name: str) -> str:
         row = self._run("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else ""
+
+    def number(self, name: str) -> int | None:
+        """A fact that is a whole number; None where it is not known."""
+        if not (text := self.fact(name)):
+            return None
+        if not re.fullmatch("-?[0-9]{1,18}", text):
+            raise self.damaged(f"its {name} is no number")
+        return int(text)
 
     def set_fact(self, name: str, value: object) -> None:
         self._run("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, str(value)))
@@ -239,7 +262,9 @@ class Journal:
             try:
                 task = Task.from_json(json.loads(spec))
             except (HeadwayError, TypeError, ValueError, RecursionError):
-                raise self._damaged(f"task {number} of it is no task") from None
+                raise self.damaged(f"task {number} of it is no task") from None
+            if not sound(TaskRow, (number, key, task, *rest)):
+                raise self.damaged(f"what it says of task {number} cannot be read")
             yield TaskRow(number, key, task, *rest)
 
     def set_task(self, number: int, **columns: Any) -> None:
@@ -275,6 +300,8 @@ class Journal:
 
     def _attempts(self, where: str, values: Iterable[Any] = ()) -> Iterator[Attempt]:
         for row in self._run(f"SELECT {ATTEMPT_COLUMNS} FROM attempts {where}", values).fetchall():
+            if not sound(Attempt, row):
+                raise self.damaged(f"attempt {row[0]} of it cannot be read")
             yield Attempt(*row)
 
     def set_attempt(self, number: int, **columns: Any) -> None:
@@ -288,7 +315,7 @@ class Journal:
         except (TypeError, ValueError, RecursionError):
             found = None
         if found is None:
-            raise self._damaged(f"when attempt {attempt} of it was suspended cannot be read")
+            raise self.damaged(f"when attempt {attempt} of it was suspended cannot be read")
         return found
 
     def set_spans(self, attempt: Attempt, spans: Iterable[Span]) -> None:
@@ -317,11 +344,11 @@ class Journal:
         )
         try:
             return [
-                {"number": number, "time": time, "kind": kind, "task": of, **json.loads(data)}
+                {"number": number, "time": int(time), "kind": str(kind), "task": of, **json.loads(data)}
                 for number, time, kind, of, data in rows.fetchall()
             ]
-        except (TypeError, ValueError, RecursionError):
-            raise self._damaged("a decision of it cannot be read") from None
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            raise self.damaged("a decision of it cannot be read") from None
 
     def estimated(self, attempt: Attempt, start: int, completion: int) -> None:
         """What a server expected of a task when it was handed over."""

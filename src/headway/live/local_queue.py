@@ -7,17 +7,24 @@ and the events begin anew from there.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import sqlite3
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from headway.live.journal import private
+from headway.errors import HeadwayError
+from headway.live.journal import private, sound
+from headway.live.server import NAME
 from headway.live.spans import Span, told_spans
+from headway.live.task import Task
 from headway.live.wire import Refused
+from headway.units import LATEST
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -38,6 +45,21 @@ COLUMNS = (
 )
 LIVE = ("waiting", "due", "running", "suspended")
 """States of jobs that are not over. ``due``: the policy started it, but it is held."""
+EVENTS = ("submit", "cancel", "end", "turn")
+
+
+def _digest(tables: object) -> str:
+    """By which tables are known to be those that were written: kernels follow whatever stands in them."""
+    return hashlib.sha256(tables if isinstance(tables, bytes) else b"").hexdigest()
+
+
+@lru_cache(10_000)
+def _is_task(text: object) -> bool:
+    try:
+        Task.from_json(json.loads(str(text)))
+    except (HeadwayError, ValueError, RecursionError):
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -89,11 +111,21 @@ class LocalQueue:
                 until_sound.pop_all()
         except sqlite3.Error as error:
             raise Refused(f"the queue {path} cannot be written ({error})") from None
-        self.epoch = int(self._all("SELECT value FROM facts WHERE name = 'epoch'")[0][0])
-        """When the cluster's clock was 0 (µs since 1970)."""
-        stood = self._all("SELECT value FROM facts WHERE name = 'stood'")
-        self.stood = int(stood[0][0]) if stood else 0
-        """How long the clock stood still in all, because nobody looked after the cluster (µs)."""
+        try:
+            self.epoch = self._number("epoch")
+            """When the cluster's clock was 0 (µs since 1970)."""
+            self.stood = self._number("stood")
+            """How long the clock stood still in all, because nobody looked after the cluster (µs)."""
+        except Refused:
+            self.close()
+            raise
+
+    def _number(self, name: str) -> int:
+        """A fact that is a number; 0 where it is not known."""
+        found = self._all("SELECT value FROM facts WHERE name = ?", (name,))
+        if found and not re.fullmatch("-?[0-9]{1,18}", str(found[0][0])):
+            raise self._damaged(f"its {name} is no number")
+        return int(found[0][0]) if found else 0
 
     def stand(self, time: int) -> None:
         """Let the clock have stood still for so long."""
@@ -117,6 +149,19 @@ class LocalQueue:
     def _unwritable(self, error: sqlite3.Error) -> Refused:
         return Refused(f"the queue {self.path} cannot be written ({error}); free space on its disk")
 
+    def _damaged(self, how: str) -> Refused:
+        return Refused(f"the queue {self.path} is damaged: {how}; put a copy back, or begin anew")
+
+    def _entry(self, row: Sequence[Any]) -> Entry:
+        """A job as a row has it: the kernels would follow whatever it says."""
+        entry = Entry(*row)
+        if not _is_task(entry.task):
+            raise self._damaged(f"job {row[0]} of it has no task")
+        names = entry.name, entry.fence
+        if not sound(Entry, row) or entry.procs < 1 or not all(map(NAME.fullmatch, names)):
+            raise self._damaged(f"what it says of job {row[0]} cannot be read")
+        return entry
+
     def close(self) -> None:
         self._db.close()
 
@@ -133,20 +178,23 @@ class LocalQueue:
 
     def named(self, name: str) -> Entry | None:
         rows = self._all(f"SELECT {COLUMNS} FROM jobs WHERE name = ?", (name,))
-        return Entry(*rows[0]) if rows else None
+        return self._entry(rows[0]) if rows else None
 
     def job(self, number: int) -> Entry:
-        return Entry(*self._all(f"SELECT {COLUMNS} FROM jobs WHERE number = ?", (number,))[0])
+        rows = self._all(f"SELECT {COLUMNS} FROM jobs WHERE number = ?", (number,))
+        if not rows:
+            raise self._damaged(f"job {number} is not in it")
+        return self._entry(rows[0])
 
     def live(self) -> list[Entry]:
         """Jobs that are not over, in order of submission."""
         rows = self._all(f"SELECT {COLUMNS} FROM jobs WHERE state IN {LIVE!r} ORDER BY number")
-        return [Entry(*row) for row in rows]
+        return [self._entry(row) for row in rows]
 
     def stragglers(self) -> list[Entry]:
         """Jobs that are over, and whose processes nobody has seen to end."""
         rows = self._all(f"SELECT {COLUMNS} FROM jobs WHERE state NOT IN {LIVE!r} AND pid IS NOT NULL")
-        return [Entry(*row) for row in rows]
+        return [self._entry(row) for row in rows]
 
     def set(self, number: int, **columns: Any) -> None:
         names = ", ".join(f"{name} = ?" for name in columns)
@@ -159,24 +207,36 @@ class LocalQueue:
     def spans(self, job: int) -> list[Span]:
         """When a job was suspended, and its runs that were given up; times in µs since 1970."""
         rows = self._all("SELECT told FROM spans WHERE job = ?", (job,))
-        return (told_spans(json.loads(rows[0][0])) or []) if rows else []
+        try:
+            found = told_spans(json.loads(rows[0][0])) if rows else []
+        except (TypeError, ValueError, RecursionError):
+            found = None
+        if found is None:
+            raise self._damaged(f"when job {job} of it was suspended cannot be read")
+        return found
 
     def set_spans(self, job: int, spans: Iterable[Span]) -> None:
         self._all("INSERT OR REPLACE INTO spans VALUES (?, ?)", (job, json.dumps(list(spans))))
 
     def events(self) -> list[tuple[int, str, int]]:
-        return self._all("SELECT time, kind, job FROM events ORDER BY seq")
+        found = self._all("SELECT time, kind, job FROM events ORDER BY seq")
+        for time, kind, job in found:
+            if type(time) is not int or not 0 <= time < LATEST or kind not in EVENTS or type(job) is not int:
+                raise self._damaged("an event of it cannot be read")
+        return found
 
     def plan(self) -> tuple[str, bytes]:
         """The policy's tables before the events, and what kind they are of; nothing if it began with none."""
-        return next(iter(self._all("SELECT kind, tables FROM plan")), ("", b""))
+        kind, tables = next(iter(self._all("SELECT kind, tables FROM plan")), ("", b""))
+        digest, _, kind = str(kind).partition(" ")
+        return kind if digest == _digest(tables) else "damaged", tables
 
     def begin_anew(self, events: Iterable[tuple[int, str, int]], kind: str = "", plan: bytes = b"") -> None:
         """Other events that lead to the same state, from the policy's tables if they are given."""
         self._all("DELETE FROM events")
         self._all("DELETE FROM plan")
         if plan:
-            self._all("INSERT INTO plan VALUES (?, ?)", (kind, plan))
+            self._all("INSERT INTO plan VALUES (?, ?)", (f"{_digest(plan)} {kind}", plan))
         for event in events:
             self.note(*event)
 
@@ -187,7 +247,7 @@ class LocalQueue:
             "(SELECT job FROM events) ORDER BY number DESC LIMIT -1 OFFSET ?",
             (keep,),
         )
-        over = [entry for entry in (Entry(*row) for row in rows) if entry.name not in asked]
+        over = [entry for entry in map(self._entry, rows) if entry.name not in asked]
         for entry in over:
             self._all("DELETE FROM jobs WHERE number = ?", (entry.number,))
             self._all("DELETE FROM spans WHERE job = ?", (entry.number,))

@@ -227,6 +227,8 @@ class LocalServer(ClusterServer):
     def _launch(self, entry: Entry) -> None:
         """Start the process of a job, unless its fence says that it has started."""
         if read_fence(self.grid.fence / entry.fence) is not None:
+            if entry.pid:  # it was suspended, and its policy has begun anew
+                self.processes.bring_to("running", entry.pid, entry.name)
             return  # its process is found when somebody looks for its end
         self.grid.fence.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._set(entry, pid=self._start(entry))

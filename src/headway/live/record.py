@@ -17,7 +17,7 @@ from headway.policies.spec import make_spec
 from headway.result import Result
 from headway.schedule import ENDED, STATES, Pieces
 from headway.schedule.moves import Moves
-from headway.units import SECOND
+from headway.units import LATEST, SECOND
 from headway.workload import Workload
 from headway.workload.header import Header, Source
 
@@ -34,7 +34,8 @@ def recorded(grid: Grid, journal: Journal) -> Result:
     last = {row.number: _last(journal, row) for row in rows}
     spans = {row.number: _spans(journal, row, last[row.number]) for row in rows}
     molded = all(site.kind != "slurm" for site in grid.sites) and not any(
-        row.task.forms or row.task.stage_time for row in rows
+        row.task.forms or row.task.stage_time or _is_uneven(row, last[row.number], spans[row.number])
+        for row in rows
     )
     tables = [_columns(grid, row, last[row.number], spans[row.number], journal.epoch, molded) for row in rows]
     table = {name: np.array([each[name] for each in tables]) for name in tables[0]}
@@ -81,7 +82,10 @@ def _audited_policy(grid: Grid) -> Any:
 
 def _last(journal: Journal, row: TaskRow) -> Attempt:
     """The attempt that ran."""
-    return next(each for each in reversed(journal.attempts_of(row.number)) if each.state == "over")
+    over = [each for each in journal.attempts_of(row.number) if each.state == "over"]
+    if not over or (row.ended or 0) < (row.started or 0) or over[-1].procs < 1:
+        raise journal.damaged(f"what it says of task {row.number} does not agree")
+    return over[-1]
 
 
 def _spans(journal: Journal, row: TaskRow, attempt: Attempt) -> list[Span]:
@@ -97,17 +101,27 @@ def _within(span: Span, start: int, end: int) -> Span:
     return span._replace(start=min(max(span.start, start), end), end=min(max(span.end, start), end))
 
 
+def _length(row: TaskRow, spans: list[Span]) -> int:
+    """How long the last run of a task was running (µs)."""
+    assert row.started is not None and row.ended is not None
+    return row.ended - row.started - time_suspended(spans, final_run(spans))
+
+
+def _is_uneven(row: TaskRow, attempt: Attempt, spans: list[Span]) -> bool:
+    """Whether a task had another time than its walltime: Slurm looks at limits every 30 s only, and the clock
+    of a cluster whose server was paused stood still. What it was let have was its walltime then."""
+    length, walltime = _length(row, spans), attempt.walltime or row.task.walltime
+    return length != walltime if row.state == "killed" else length > walltime
+
+
 def _columns(
     grid: Grid, row: TaskRow, attempt: Attempt, spans: list[Span], epoch: int, molded: bool
 ) -> dict[str, Any]:
     """One job of the schedule; times in µs on the grid's clock."""
     assert row.started is not None and row.ended is not None
     task, site = row.task, grid.site(attempt.server)
-    length = row.ended - row.started - time_suspended(spans, final_run(spans))
-    walltime = attempt.walltime or task.walltime
-    killed = row.state == "killed"
-    if site.kind == "slurm":  # looks at limits every 30 s only: what it let a task have was its walltime
-        walltime = length if killed else max(walltime, length)
+    length, killed = _length(row, spans), row.state == "killed"
+    walltime = length if _is_uneven(row, attempt, spans) else attempt.walltime or task.walltime
     runtime = 2 * walltime if killed else length
     found = {
         "asked_submit": row.submitted - epoch,
@@ -175,6 +189,12 @@ def _moves(journal: Journal, rows: list[TaskRow], names: list[str]) -> Moves:
     place = {row.number: number for number, row in enumerate(rows)}
     every = journal.decisions(1 << 30)[::-1]
     made = [each for each in every if each["kind"] == "moved" and each["task"] in place]
+    numbers = ("time", "before", "after", "procs_before", "procs_after")
+    for each in made:
+        if not {each.get("source"), each.get("target")} <= {*names} or any(
+            type(each.get(name)) is not int or abs(each[name]) >= LATEST for name in numbers
+        ):
+            raise journal.damaged(f"a move of task {each['task']} is none between clusters of this grid")
 
     def column(name: str, minus: int = 0) -> Any:
         return np.array([int(each[name]) - minus for each in made], np.int64)

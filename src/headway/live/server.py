@@ -15,6 +15,7 @@ Times are µs since 1970, or on the clock of a simulation.
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
@@ -32,6 +33,8 @@ from headway.policies.spec import Spec
 
 RETRY = 1.0
 """Seconds before something is tried again that went wrong."""
+NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
+"""What jobs and their fences are called."""
 REQUESTS = ("describe", "estimate", "submit", "release", "cancel", "kill", "poll", "picture")
 
 
@@ -53,6 +56,9 @@ class ClusterServer:
         """Answer a request."""
         if request not in self.requests:
             raise Refused(f"there is no request {request!r}; there are {', '.join(self.requests)}")
+        for key in ("name", "fence"):  # both become names of files
+            if request == "submit" and not NAME.fullmatch(str(data.get(key))):
+                raise Refused(f"submit: {key!r} must be letters, digits, and . + - _")
         with self.lock:
             answer = called(getattr(self, request), request, data)
         if request == "estimate" and not self.guard.control:
