@@ -4,6 +4,7 @@ import pytest
 
 from headway.workload import Workload
 from headway.workload.statistics import describe
+from headway.workload.transform import offered_load
 
 
 def workload() -> Workload:
@@ -58,3 +59,13 @@ def test_without_a_machine_or_without_jobs_there_is_no_load() -> None:
     assert described["facts"]["jobs"] == (0, "")
     assert described["load_over_time"]["values"] == []
     assert described["sizes"] == []
+
+
+def test_load_within_the_requests() -> None:
+    """Runs of 40 and 30 s on 2 processors, asked for 20 and 60: 100 or 140 processor-seconds of 8 x 10."""
+    log = Workload.from_arrays(unit="s", submit=[0, 10], procs=[2, 2], runtime=[40, 30], walltime=[20, 60])
+    facts = describe(log, 8)["facts"]
+    assert facts["offered load"][0] == pytest.approx(140 / 80)
+    assert facts["of it within the requests"][0] == pytest.approx(100 / 80) == offered_load(log, 8)
+    kept = log.with_columns(walltime=log.runtime)
+    assert "of it within the requests" not in describe(kept, 8)["facts"]

@@ -70,6 +70,12 @@ def _facts(workload: Workload, procs: int | None) -> dict[str, tuple[int | float
     facts["span of the submissions"] = (span, "s")
     facts["jobs per day"] = (len(workload) / span * 86400 if span else None, "")
     facts["offered load"] = (load, "sum of run time x processors / (machine x span)")
+    if load is not None and (workload.runtime > workload.walltime).any():
+        cut = np.minimum(workload.runtime, workload.walltime) / SECOND
+        facts["of it within the requests"] = (
+            float(np.dot(cut, size)) / (procs * span) if procs else None,
+            "the same with runs cut at the requests, where jobs are killed",
+        )
     if len(workload):
         facts["mean processors"] = (float(size.mean()), "")
         facts["largest job"] = (int(size.max()), "processors")

@@ -23,7 +23,8 @@ def load(
 ) -> Workload:
     """Change the load by multiplying every gap between arrivals; jobs and work stay as they are.
 
-    target: offered load wanted, sum(procs x run) / (machine x span of the submissions).
+    target: offered load wanted, sum(procs x run) / (machine x span of the submissions); of a run beyond its
+        request only what is left when it is killed there.
     factor: instead of a target, the number the load is multiplied by.
     procs: processors of the machine, for a target; by default as the log says.
     """
