@@ -239,15 +239,15 @@ def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path
 
 def test_parts_of_other_parameters_are_told_as_not_modelled(tmp_path: Path) -> None:
     selection = "SelectTypeParameters=CR_Core_Memory,CR_Pack_Nodes,CR_LLN"
-    text = CONF + f"\n{selection}\nPriorityWeightTRES=CPU=1,Mem=2,GRES/gpu=3\n"
+    text = CONF + f"\n{selection}\nPriorityWeightTRES=CPU=1,Mem=2,GRES/gpu=3,License/x=4\n"
     weights = "TRESBillingWeights=CPU=1,Mem=0.25G,License/matlab=5"
     text = text.replace("MaxTime=60", f"MaxTime=60 LLN=YES {weights}")
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     found = {one.name: one.value for one in site.not_modelled}
     of_short = "TRESBillingWeights license/matlab of partition short"
-    assert found.keys() >= {"SelectTypeParameters CR_PACK_NODES", "PriorityWeightTRES GRES/GPU", of_short}
+    assert found.keys() >= {"SelectTypeParameters CR_PACK_NODES", "PriorityWeightTRES license/x", of_short}
     modelled = {f"SelectTypeParameters {name}" for name in ("CR_CORE_MEMORY", "CR_LLN")}
-    assert not (modelled | {"PriorityWeightTRES MEM"}) & found.keys()
+    assert not (modelled | {"PriorityWeightTRES mem", "PriorityWeightTRES gres/gpu"}) & found.keys()
     assert [name for name in found if name.endswith("partition short")] == [of_short]
 
 

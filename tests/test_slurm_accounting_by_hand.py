@@ -16,7 +16,7 @@ import pytest
 from headway.policies.slurm.life import usage_resets
 from headway.site import Site
 from headway.site.config import Config
-from headway.site.model import Association, Limits, Partition, Qos
+from headway.site.model import Association, Limits, Node, Partition, Qos
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
 ACCOUNTING = {
@@ -316,6 +316,28 @@ def test_resources_may_count_as_they_are(flag: str, first: int) -> None:
     """12 and 16 CPUs of 16 at a weight of 10 are 7.5 and 10 points, or 120 and 160; the wider job is nice."""
     on = site(FACTORS | {"PriorityWeightTRES": "CPU=10", "PriorityFlags": flag})
     _, second, third = starts(log((0, 4, 10, 10), (1, 3, 10, 10), (2, 4, 10, 10), nice=[0, 0, 30]), on)
+    assert (2 if second < third else 3) == first
+
+
+@pytest.mark.parametrize(
+    ("weights", "flag", "first"),
+    [
+        ("GRES/gpu=30", "", 2),  # two of eight: 7.5 points, against eight of nice
+        ("GRES/gpu=30", "NO_NORMAL_TRES", 3),
+        ("GRES/gpu:fast=30", "", 3),  # two of four: 15
+        ("GRES/gpu:slow=30", "", 2),
+        ("Mem=.5,GRES/gpu=40", "", 3),
+    ],
+)
+def test_gpus_may_weigh_in_the_priority(weights: str, flag: str, first: int) -> None:
+    """A job on two of the nodes' eight GPUs, all four of whose type are half taken by it, against one on
+    none that came before it."""
+    kinds = [{"gpu": 2, "gpu:fast": 2}] * 2 + [{"gpu": 2, "gpu:slow": 2}] * 2
+    nodes = tuple(Node(f"n{i}", 4, gres=kinds[i - 1]) for i in range(1, 5))
+    on = site(FACTORS | {"PriorityWeightTRES": weights, "PriorityFlags": flag}, nodes=nodes)
+    jobs = log((0, 4, 10, 10), (1, 1, 10, 10), (2, 1, 10, 10), gres=["", "", "gpu:fast:2"],
+               required_nodes=["", "n1", "n1"], nice=[0, 0, 8])  # fmt: skip
+    _, second, third = starts(jobs, on)
     assert (2 if second < third else 3) == first
 
 

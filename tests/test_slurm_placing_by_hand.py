@@ -142,3 +142,54 @@ def test_the_classic_formula_counts_own_usage_at_once() -> None:
     jobs = log((0, 4, 30, 5), (10, 4, 30, 5), (20, 4, 30, 5), user=["ann", "ann", "bob"], account=["a"] * 3)
     _, anns, bobs = starts(jobs, on)
     assert 300 <= bobs <= 360 < anns
+
+
+def is_planned_on_n4(on: Site, *asked: dict[str, Any]) -> bool:
+    """Whether a job of two nodes is planned on n4, in a cycle of backfill just after others were submitted.
+
+    The large nodes are in use for an hour, and then by job 2 for another, which keeps the main loop from the
+    jobs behind it. Job 3 is planned after that, and job 4, which is longer and could have n4 at once, waits
+    if it has to.
+    """
+    first = [(0, 3, 60, 60), (60, 3, 60, 60), (100, 2, 60, 60), (123, 1, 130, 130)]
+    needs = ["large", "large", "", ""]
+    cycle = starts(log(*first, constraint=needs), on)[3]
+    columns = {
+        "gres": ["", "", "", "", *(one.get("gres", "") for one in asked)],
+        "constraint": [*needs, *(one.get("constraint", "") for one in asked)],
+        "memory_node_mb": [10, 10, 10, 10, *(one.get("memory", 10) for one in asked)],
+    }
+    start = starts(log(*first, *((cycle, 1, 130, 130) for _ in asked), **columns), on)[3]
+    assert cycle < 5 * MINUTE
+    return start > cycle
+
+
+def test_a_submission_changes_the_weights_of_nodes() -> None:
+    """Each is tested, whether the job could ever run: n4 becomes the lightest if the last one wants its GPU;
+    all are alike again after one that could have all nodes, and n4 stays as it is if that could not have it.
+    """
+    on = site()
+    nodes = [replace(node, features=("large",), memory_mb=8000) for node in on.nodes[:3]]
+    on = replace(on, nodes=(*nodes, replace(on.nodes[3], gres={"gpu": 1}, memory_mb=1000)))
+    gpu: dict[str, Any] = {"gres": "gpu:1"}
+    alike: list[tuple[dict[str, Any], ...]] = [(), ({},), (gpu, {})]
+    for last in alike:
+        assert not is_planned_on_n4(on, *last)
+    for last in ((gpu,), ({}, gpu), (gpu, {"constraint": "large"}), (gpu, {"memory": 2000})):
+        assert is_planned_on_n4(on, *last)
+
+
+@pytest.mark.parametrize(("memory", "waits"), [(5000, True), (100, False)])
+def test_ends_on_nodes_that_are_too_small_do_not_count_in_a_search(memory: int, waits: bool) -> None:
+    """Ends are looked at in groups that become longer: 5 minutes, then 10 and 13 together. Job 4 wants n1, of
+    which another has 10 minutes left, and n4. Where it has too much memory for n2 and n3, only that end
+    counts, and the job behind it, of 11 minutes, is too long for n4; else the plan begins after 13."""
+    on = site()
+    sizes = (8000, 1000, 1000, 8000)
+    on = replace(on, nodes=tuple(replace(n, memory_mb=mb) for n, mb in zip(on.nodes, sizes, strict=True)))
+    jobs = log(
+        (0, 1, 10, 10), (1, 1, 5, 5), (2, 1, 13, 13), (3, 2, 30, 10), (4, 1, 11, 11),
+        required_nodes=["n1", "n2", "n3", "n1", "n4"], memory_node_mb=[100, 100, 100, memory, 100],
+    )  # fmt: skip
+    *_, fourth, last = starts(jobs, on)
+    assert fourth >= 10 * MINUTE and (last > fourth) is waits

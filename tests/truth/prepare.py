@@ -9,7 +9,7 @@ from reference.slurm.limits import AccountLimits
 from reference.slurm.machine import Allocation, members
 from reference.slurm.preemption import Preemption
 from reference.slurm.reservations import Reservations
-from reference.slurm.select import lighten, plain_weight
+from reference.slurm.select import has_room, lighten, plain_weight, unfit
 from reference.slurm.state import State
 from reference.slurm.usage import Usage
 
@@ -62,13 +62,17 @@ class Preparer:
             if not self.weights:
                 self.weights = [plain_weight(machine, i) for i in range(len(machine.nodes))]
             job = self.run.asked_by_name[name].job
-            for part in job.partitions:
-                partition = machine.partitions[part]
-                for i in members(partition.nodes):
+            listed = sorted(
+                (machine.partitions[part] for part in job.partitions), key=lambda one: one.tier, reverse=True
+            )
+            everywhere = self.run.conf.values.get("enforcepartlimits", "").upper() in ("ALL", "YES")
+            for partition in listed if everywhere else listed[:1]:
+                for i in members(partition.nodes & ~job.excluded & ~unfit(machine, job)):
                     self.weights[i] = plain_weight(machine, i)
                 if job.gpus:
-                    usable = list(members(partition.nodes))
-                    lighten(machine, job, partition, usable, Usage(machine), self.weights)
+                    idle = Usage(machine)
+                    usable = [i for i in members(partition.nodes) if has_room(machine, job, i, idle)]
+                    lighten(machine, job, partition, usable, idle, self.weights)
         world.news.clear()
 
     def state(

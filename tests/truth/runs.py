@@ -216,6 +216,7 @@ def read_jobs(path: Path, machine: Machine, conf: Conf) -> Iterator[tuple[int, A
             cpus_per_task=int(options.get("cpt", 1)),
             tasks_per_node=int(options.get("tpn", 0)),
             gpus=int(options["gres"].rpartition(":")[2]) if "gres" in options else 0,
+            features=frozenset(filter(None, options.get("feat", "").split("&"))),
             time_min=int(options.get("tmin", 0)),
             reservation=options.get("resv", ""),
             name=options.get("name", f"j{n}"),

@@ -77,6 +77,13 @@ class Config(Mapping[str, str]):
         except ValueError as error:
             raise self.error(str(error), key) from None
 
+    def weights(self, key: str) -> dict[str, float]:
+        """Weights of resources."""
+        try:
+            return values.weights(self.get(key))
+        except ValueError as error:
+            raise self.error(str(error), key) from None
+
     def list(self, key: str) -> tuple[str, ...]:
         """The words of a list between commas, in upper case."""
         return tuple(word.upper() for word in values.names(self.get(key)))

@@ -38,8 +38,8 @@ SELECTION = frozenset(("CR_ONE_TASK_PER_CORE", "CR_PACK_NODES", "CR_SOCKET", "CR
 BILLED = frozenset(("cpu", "mem", "node", "billing"))
 """Resources of TRESBillingWeights that are taken into account, beside accelerators."""
 
-WEIGHED = frozenset(("CPU", "MEM", "NODE"))
-"""Resources of PriorityWeightTRES that are."""
+WEIGHED = frozenset(("cpu", "mem", "node"))
+"""Resources of PriorityWeightTRES that are, beside accelerators."""
 
 PRIORITY_FLAGS = frozenset((
     "SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES", "ACCRUE_ALWAYS", "CALCULATE_RUNNING",
@@ -82,10 +82,9 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
     for part in config.list("TopologyParam"):
         if part in NETWORKS:
             yield NotModelled(f"TopologyParam {part}", "", config.where("TopologyParam"))
-    for part in config.list("PriorityWeightTRES"):
-        name, _, value = part.partition("=")
-        if name not in WEIGHED:
-            yield NotModelled(f"PriorityWeightTRES {name}", value, config.where("PriorityWeightTRES"))
+    for name, weight in config.weights("PriorityWeightTRES").items():
+        if not is_weighed(name):
+            yield NotModelled(f"PriorityWeightTRES {name}", f"{weight:g}", config.where("PriorityWeightTRES"))
     for name, value in scheduler_parameters(config).items():
         if name in PARTS or not (name in SCHEDULER or name in NO_CONCERN_PARTS):
             yield NotModelled(f"SchedulerParameters {name}", value, config.where("SchedulerParameters"))
@@ -93,6 +92,11 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
         name, _, value = part.partition("=")
         if f"preempt_{name.lower()}" not in SCHEDULER:
             yield NotModelled(f"PreemptParameters {name.lower()}", value, config.where("PreemptParameters"))
+
+
+def is_weighed(name: str) -> bool:
+    """Whether the weight of a resource in the priority is taken into account."""
+    return name in WEIGHED or name.startswith("gres/")
 
 
 def rules_not_modelled(

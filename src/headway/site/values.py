@@ -9,7 +9,7 @@ ENDLESS = ("UNLIMITED", "INFINITE", "-1")
 
 _TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 _UNIT = re.compile(r"(\d+(?:\.\d+)?)\s*(usec|sec|seconds|min|minutes|hours|percent)?(?:\s*\(.*\))?")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)B?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([KMGTP]?)B?", re.IGNORECASE)
 _MB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
 _COUNT = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4, "P": 1024**5}
 
@@ -142,7 +142,11 @@ def tres_name(name: str) -> str:
 
 
 def weights(text: str) -> dict[str, float]:
-    """Weights of resources, of one MB for memory: CPU=1.0,Mem=0.25G,GRES/gpu=2."""
+    """Weights of resources, of one MB for memory.
+
+    >>> weights("CPU=1.0,Mem=.25G,GRES/gpu=2")
+    {'cpu': 1.0, 'mem': 0.000244140625, 'gres/gpu': 2.0}
+    """
     found: dict[str, float] = {}
     for part in names(text):
         name, equals, value = part.partition("=")

@@ -9,6 +9,7 @@ from .machine import YEAR, Allocation, Job
 from .main import start_on
 from .plan import PlanTable
 from .queue import Record, build_queue
+from .select import unfit
 from .state import Start, State
 from .when import when_and_where
 
@@ -238,7 +239,7 @@ class Search:
             after = window.overlaps + 1
             if after < slots[-1].end and (not next_later or after < next_later):
                 next_later = after
-        return start, nodes & ~job.excluded, next_later
+        return start, nodes & ~job.excluded & ~unfit(state.machine, job), next_later
 
     def start(self, nodes: int) -> str:
         outcome = start_on(self.state, self.job, self.partition, nodes, self.cycle.starts, self.limit)

@@ -7,7 +7,7 @@ from collections import Counter
 from .machine import Allocation, Job, Partition, members
 from .preemption import victims_for
 from .queue import Record, build_queue
-from .select import plain_weight, select, wanted
+from .select import plain_weight, select, unfit, wanted
 from .state import Start, State, memory_of
 from .usage import Usage
 
@@ -104,7 +104,7 @@ def try_start(state: State, job: Job, partition: Partition, available: int, star
     window = state.calendar.window(job, partition, state.now, job.limit)
     if window is None or window.start > state.now:
         return "reservation"
-    nodes = available & window.nodes & partition.nodes
+    nodes = available & window.nodes & partition.nodes & ~unfit(state.machine, job)
     outcome = start_on(state, job, partition, nodes, starts, job.limit)
     if outcome == "busy" and not any_busy(state, job, nodes) and not fits_idle(state, job, partition, nodes):
         return "unavailable"
@@ -129,7 +129,7 @@ def start_on(
     state: State, job: Job, partition: Partition, candidates: int, starts: list[Start], limit: int
 ) -> str:
     """Section 6.1: selection among candidates, then the limits that need to know what was selected."""
-    for i in members(partition.nodes):
+    for i in members(partition.nodes & ~job.excluded & ~unfit(state.machine, job)):
         state.weights[i] = plain_weight(state.machine, i)
     candidates &= partition.nodes & state.usable & ~state.completing & ~job.excluded
     usage = state.usage()

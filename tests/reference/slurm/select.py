@@ -95,6 +95,16 @@ def has_room(machine: Machine, job: Job, i: int, usage: Usage) -> bool:
     return job.features <= node.features
 
 
+def unfit(machine: Machine, job: Job) -> int:
+    """Nodes that the job could never have: too few CPUs or too little memory in all, or not its features."""
+    need = job.memory * job.node_cpus if job.per_cpu else job.memory
+    return sum(
+        1 << i
+        for i, node in enumerate(machine.nodes)
+        if node.cpus < job.node_cpus or node.memory < need or not job.features <= node.features
+    )
+
+
 def offer(machine: Machine, job: Job, partition: Partition, i: int, usage: Usage, everything: bool) -> int:
     """CPUs that node i offers the job; 0 keeps it out."""
     if job.whole and usage.cpus[i] and not everything:

@@ -91,7 +91,7 @@ def fit_from(state: State, place: int, job: int, begin: int) -> int:
     memory, part = state.memory, state.memory.jobs[SlurmJob.PARTITION, job]
     end, claimed = begin + state.jobs[Job.PLAN, job], False
     if memory.gres_asked.shape[0] > 0:
-        reset_weights(memory, part)
+        reset_weights(memory, job, part)
     for claim in range(memory.clock[SlurmClock.PLANS]):
         claimed |= memory.plans[Plan.START, claim] < end and memory.plans[Plan.END, claim] > begin
     if not claimed:

@@ -11,9 +11,10 @@ from headway.engine.tables import Table
 from headway.policies.slurm.fairshare import PARENT
 from headway.policies.slurm.levels import mode_of
 from headway.policies.slurm.settings import Waiver
-from headway.policies.slurm.tables import UNSET, Cap, Factor, Holder, Rank, Usage
+from headway.policies.slurm.tables import UNSET, Cap, Factor, Holder, Rank, Tres, Usage
 from headway.site import Site
 from headway.site.model import Limits
+from headway.site.modelled import is_weighed
 from headway.site.usage import usage_at
 
 NAMED = ("cpu", "mem", "node", "billing")
@@ -130,8 +131,9 @@ def limits_nodes(site: Site) -> bool:
 
 
 def other_resources(site: Site) -> list[str]:
-    """Resources beyond the named ones that some limit counts, or that jobs are billed for."""
+    """Resources beyond the named ones that some limit counts, that jobs are billed for, or that weigh."""
     names = {name: None for partition in site.partitions for name in partition.billing_weights}
+    names.update(dict.fromkeys(tres_weights(site)))
     for limits in [*(one.limits for one in site.qos), *(one.limits for one in site.associations)]:
         for value in (getattr(limits, name) for name in limits.__slots__):
             if isinstance(value, Mapping):
@@ -169,6 +171,27 @@ def billing(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
             if name in resources:
                 table[p, resources.index(name)] = weight
     table[:, resources.index("billing")] = 0
+    return table
+
+
+def tres_weights(site: Site) -> dict[str, float]:
+    """What asking for a resource weighs in the priority."""
+    given = site.config.weights("PriorityWeightTRES")
+    return {name: weight for name, weight in given.items() if is_weighed(name) and weight > 0}
+
+
+def tres_whole(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
+    """[partition, resource] what a partition has of a resource; one with NO_NORMAL_TRES."""
+    if not {"NO_NORMAL_ALL", "NO_NORMAL_TRES"}.isdisjoint(site.config.list("PriorityFlags")):
+        return np.ones((len(site.partitions), len(resources)))
+    table = np.zeros((len(site.partitions), len(resources)))
+    for p, partition in enumerate(site.partitions):
+        nodes = [site.nodes[node] for node in partition.nodes]
+        table[p, [Tres.CPU, Tres.MEMORY, Tres.NODE]] = (
+            sum(node.cpus for node in nodes), sum(node.memory_mb for node in nodes), len(nodes),
+        )  # fmt: skip
+        for tres in range(len(NAMED), len(resources)):
+            table[p, tres] = sum(node.gres.get(resources[tres].partition("/")[2], 0) for node in nodes)
     return table
 
 

@@ -80,6 +80,22 @@ def bounds(site: Site, partition: Partition) -> tuple[int, int]:
     return site.config.number("MaxMemPerCPU"), site.config.number("MaxMemPerNode")
 
 
+def default_memory(site: Site, partition: Partition) -> tuple[int, int]:
+    """MB for each CPU or for each node that a job has which asks for none; 0 and 0: all of a node."""
+    own = partition.def_mem_per_cpu_mb or 0, partition.def_mem_per_node_mb or 0
+    if any(own):
+        return own
+    return site.config.number("DefMemPerCPU"), site.config.number("DefMemPerNode")
+
+
+def least_memory(site: Site, first: Table, asked: Asked, node_cpus: Table) -> Table:
+    """MB that a node must have in all to be of use for a job; ``first`` are the jobs' first partitions."""
+    cpu, node = np.array([default_memory(site, one) for one in site.partitions], np.int64).T[:, first]
+    none = (asked.memory_cpu < 0) & (asked.memory_node < 0)
+    by_cpu = np.where(none, cpu, np.maximum(asked.memory_cpu, 0))
+    return np.where(by_cpu > 0, by_cpu * node_cpus, np.where(none, node, asked.memory_node))
+
+
 def adapted(site: Site, partition: Partition, asked: Asked) -> InPartition:
     """What a partition makes of what jobs ask for."""
     per_cpu, per_node = bounds(site, partition)
@@ -122,9 +138,7 @@ def _memory(site: Site, partition: Partition, asked: Asked) -> tuple[Table, Tabl
     """MB for each CPU (0: it is counted by node) and for each node that jobs ask for, or have by default."""
     node = site.nodes[partition.nodes[0]] if partition.nodes else None
     whole = 0 if node is None else node.memory_mb - node.memory_spec_mb
-    cpu, all_of_it = partition.def_mem_per_cpu_mb or 0, partition.def_mem_per_node_mb or 0
-    if not cpu and not all_of_it:
-        cpu, all_of_it = site.config.number("DefMemPerCPU"), site.config.number("DefMemPerNode")
+    cpu, all_of_it = default_memory(site, partition)
     none = (asked.memory_cpu < 0) & (asked.memory_node < 0)
     by_cpu = np.where(none, cpu, np.maximum(asked.memory_cpu, 0))
     by_node = np.where(none, all_of_it, np.maximum(asked.memory_node, 0))

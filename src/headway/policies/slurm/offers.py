@@ -197,10 +197,11 @@ def lighten(state: State, table: Table, candidates: int, job: int, part: int) ->
 
 
 @kernel
-def reset_weights(memory: Memory, part: int) -> None:
-    """Let the nodes of a partition weigh what they are said to."""
+def reset_weights(memory: Memory, job: int, part: int) -> None:
+    """Let the nodes of a partition that a job could ever have weigh what they are said to."""
+    features = memory.jobs[SlurmJob.FEATURES, job]
     for node in range(memory.nodes.shape[1]):
-        if memory.members[part, node] > 0:
+        if memory.members[part, node] & memory.features[features, node] > 0:
             weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
             memory.nodes[SlurmNode.SET_WEIGHT, node] = weight
 

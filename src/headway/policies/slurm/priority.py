@@ -5,6 +5,7 @@ from __future__ import annotations
 from headway.jit import kernel, routine
 from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, forget, use, use_in_order
 from headway.policies.slurm.life_tables import Array
+from headway.policies.slurm.limits import count_asked
 from headway.policies.slurm.offers import memory_asked
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.settings import Preemption, Setting, Weight
@@ -12,7 +13,6 @@ from headway.policies.slurm.tables import (
     UNSET,
     Factor,
     Memory,
-    Partition,
     Record,
     SlurmClock,
     SlurmJob,
@@ -52,29 +52,18 @@ def size_factor(memory: Memory, job: int, part: int) -> float:
 
 
 @kernel
-def part_of(memory: Memory, count: int, row: int, part: int) -> float:
-    """So much of a resource, of what a partition has of it in a row; as it is with NO_NORMAL_TRES."""
-    if memory.settings[Setting.COUNTS_TRES] > 0:
-        return float(count)
-    has = memory.partitions[row, part]
-    return count / has if has > 0 else 0.0
-
-
-@kernel
 def resource_part(memory: Memory, job: int, part: int) -> float:
     """What the weights of resources give: requested of what the partition has, or of one each."""
-    total, weights = 0.0, memory.weights
-    if weights[Weight.TRES_CPU] > 0:
-        cpus = memory.jobs[SlurmJob.CPUS, job]
-        total += weights[Weight.TRES_CPU] * part_of(memory, cpus, Partition.CPUS, part)
-    if weights[Weight.TRES_NODE] > 0:
-        nodes = memory.jobs[SlurmJob.MIN_NODES, job]
-        total += weights[Weight.TRES_NODE] * part_of(memory, nodes, Partition.NODES, part)
-    if weights[Weight.TRES_MEMORY] > 0:
-        first = memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 0]
-        cpus, nodes = memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]
-        mb = memory_asked(memory, job, first, cpus, nodes)
-        total += weights[Weight.TRES_MEMORY] * part_of(memory, mb, Partition.MEMORY, part)
+    if memory.settings[Setting.WEIGHS_TRES] == 0:
+        return 0.0
+    first = memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 0]
+    cpus, nodes = memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]
+    mb, total = memory_asked(memory, job, first, cpus, nodes), 0.0
+    for tres in range(memory.tres_weights.shape[0]):
+        whole = memory.tres_whole[part, tres]
+        if memory.tres_weights[tres] > 0 and whole > 0:
+            asked = count_asked(memory, job, tres, cpus, mb, nodes)
+            total += memory.tres_weights[tres] * (asked / whole)
     return total
 
 

@@ -11,7 +11,7 @@ from headway.engine.tables import Table
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.constraints import Constraint, Features
 from headway.policies.slurm.life import Life
-from headway.policies.slurm.memory_bounds import Asked, bounds, by_place
+from headway.policies.slurm.memory_bounds import Asked, bounds, by_place, least_memory
 from headway.policies.slurm.tables import UNSET, Adapted, Choice, Reason, SlurmJob
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
@@ -52,6 +52,9 @@ class Requests:
         self.adapted = np.zeros((0, 0), np.int64)
         self.features = np.ones((1, len(site.nodes)), np.uint8)
         self.choices = np.zeros((len(Choice), 1), np.int64)
+        self.sizes = tuple(
+            np.array(has) for has in zip(*((n.cpus, n.memory_mb) for n in site.nodes), strict=True)
+        )
         self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
         self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
         self.life = Life(site, self.count, arrivals.origin, self.column, self.labels)
@@ -85,8 +88,8 @@ class Requests:
         rows[SlurmJob.MEMORY_NODE], rows[SlurmJob.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
         rows[SlurmJob.EXCLUSIVE] = asked.exclusive
         rows[SlurmJob.KEEPS_NODES] = self.column("exclusive_user", 0) > 0
-        rows[SlurmJob.FEATURES] = self.constraints()
         rows[SlurmJob.PARTITIONS] = self.partitions()
+        rows[SlurmJob.FEATURES] = self.constraints(self.too_small(rows, asked))
         rows[SlurmJob.MIN_NODES] = self.raised(rows)
         if any(any(bounds(self.site, one)) for one in self.site.partitions):
             self.adapt(rows, asked)
@@ -138,23 +141,49 @@ class Requests:
         exact = whole & one_width & (rows[SlurmJob.CPUS] == rows[SlurmJob.MIN_NODES] * size)
         return np.where(shared | exact, 1, np.where(whole & one_width, 0, -1))
 
-    def constraints(self) -> Table:
-        """Which set of nodes each job's constraint and excluded nodes allow; the first is all of them."""
+    def too_small(self, rows: Table, asked: Asked) -> Table:
+        """[size, job] how many sizes of nodes, of CPUs and of memory, are less than a job wants of each node.
+
+        0 where no node of its partitions is large enough: then it is the choice of nodes that finds none.
+        """
+        lists, cpus = rows[SlurmJob.PARTITIONS], rows[SlurmJob.NODE_CPUS]
+        first = np.array([row[0] for row in self.partition_lists], np.int64)[lists]
+        wanted = cpus, least_memory(self.site, first, asked, cpus)
+        less = [np.searchsorted(np.unique(has), want) for has, want in zip(self.sizes, wanted, strict=True)]
+        different, place = np.unique(np.stack([lists, *less]), axis=1, return_inverse=True)
+        for row in different.T:
+            members = [self.site.partitions[part].nodes for part in self.partition_lists[row[0]]]
+            if not self.large_enough(row[1:].tolist())[[node for part in members for node in part]].any():
+                row[1:] = 0
+        return np.asarray(different[1:, np.asarray(place).reshape(-1)])
+
+    def large_enough(self, less: Sequence[int]) -> npt.NDArray[np.uint8]:
+        """Nodes that are not of the ``less`` smallest sizes, of CPUs and of memory."""
+        enough = np.ones_like(self.features[0])
+        for has, count in zip(self.sizes, less, strict=True):
+            enough &= np.searchsorted(np.unique(has), has) >= count
+        return enough
+
+    def constraints(self, too_small: Table) -> Table:
+        """Which set of nodes each job could ever have; the first is all of them.
+
+        Its constraint and excluded nodes decide that, and which nodes are too small for it.
+        """
         names, excluded = self.labels("constraint"), self.labels("excluded_nodes")
         wanted, without = self.column("constraint", UNSET), self.column("excluded_nodes", UNSET)
         wanted = np.where(wanted < len(names), wanted, UNSET)
         without = np.where(without < len(excluded), without, UNSET)
-        pairs, place = np.unique(np.stack([wanted, without], axis=1), axis=0, return_inverse=True)
+        kinds, place = np.unique(np.stack([wanted, without, *too_small]), axis=1, return_inverse=True)
         rows, choices = [self.features[0]], [(0, 0, 0)]
         parts: list[tuple[npt.NDArray[np.uint8], int]] = []
-        for constraint, less in pairs.tolist():
+        for constraint, barred, *less in kinds.T.tolist():
             found = Constraint.of(names[constraint] if constraint >= 0 else "")
-            barred = np.ones_like(self.features[0])
-            if less >= 0:
-                barred[self.life.node_places(excluded[less])] = 0
-            rows.append(self.having(found.allowed) & barred)
-            choices.append((1 + len(pairs) + len(parts), len(found.parts), 0))
-            parts += [(self.having(words) & barred, count) for words, count in found.parts]
+            others = self.large_enough(less)
+            if barred >= 0:
+                others[self.life.node_places(excluded[barred])] = 0
+            rows.append(self.having(found.allowed) & others)
+            choices.append((1 + kinds.shape[1] + len(parts), len(found.parts), 0))
+            parts += [(self.having(words) & others, count) for words, count in found.parts]
         self.features = np.vstack([*rows, *(row for row, _ in parts)])
         choices += [(0, 0, count) for _, count in parts]
         self.choices = np.array(choices, np.int64).T.copy()

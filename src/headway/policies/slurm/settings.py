@@ -121,8 +121,10 @@ class Setting(IntEnum):
     """How long after its reservation's end a job may still run (ResvOverRun), in seconds."""
     INCREASES_ONLY = 74
     """PriorityFlags=INCR_ONLY: a calculation lowers nobody's priority."""
-    COUNTS_TRES = 75
-    """PriorityFlags=NO_NORMAL_TRES: weights of resources are for what a job asks, not for its part of all."""
+    TESTS_ALL = 76
+    """EnforcePartLimits=ALL: a submission is tested in each of its partitions."""
+    WEIGHS_TRES = 75
+    """PriorityWeightTRES: what a job asks for counts in its priority."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 
@@ -138,10 +140,7 @@ class Weight(IntEnum):
     QOS = 5
     DECAY = 6
     """What a second leaves of usage."""
-    TRES_CPU = 7
-    TRES_MEMORY = 8
-    TRES_NODE = 9
-    DAMPENING = 10
+    DAMPENING = 7
 
 
 class Placing(IntEnum):

@@ -25,6 +25,8 @@ from headway.policies.slurm.holders import (
     or_unset,
     other_resources,
     ranks,
+    tres_weights,
+    tres_whole,
     usage_rows,
 )
 from headway.policies.slurm.levels import (
@@ -70,6 +72,7 @@ from headway.policies.slurm.tables import (
     Work,
 )
 from headway.site import Site
+from headway.site.access import enforces
 from headway.site.model import UNLIMITED, outage_of
 from headway.site.model import Partition as OfSite
 from headway.site.topology import is_one_network, is_optional, steps_between
@@ -196,6 +199,8 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         gres_asked=gres_asked(site, requests.count, requests.life),
         gres_of=gres_of(site),
         gres_tres=np.array([resources.index(n) if n in resources else UNSET for n in limited], np.int64),
+        tres_weights=np.array([tres_weights(site).get(name, 0.0) for name in resources]),
+        tres_whole=tres_whole(site, resources),
         licences=licences,
         licences_asked=licences_asked,
         required=np.vstack([requests.life.required, np.zeros_like(requests.life.required[:1])]),
@@ -340,7 +345,7 @@ def _priorities(site: Site, row: Table) -> None:
     row[Setting.ACCRUE_ALWAYS] = "ACCRUE_ALWAYS" in flags
     row[Setting.DEPTH_OBLIVIOUS] = "DEPTH_OBLIVIOUS" in flags
     row[Setting.INCREASES_ONLY] = "INCR_ONLY" in flags
-    row[Setting.COUNTS_TRES] = not {"NO_NORMAL_ALL", "NO_NORMAL_TRES"}.isdisjoint(flags)
+    row[Setting.WEIGHS_TRES] = bool(tres_weights(site))
     row[Setting.FAIR_TREE] = not {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & set(flags)
 
 
@@ -350,6 +355,7 @@ def _accounting(site: Site, row: Table) -> None:
     row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
     row[Setting.ENFORCE] = bool({"LIMITS", "SAFE", "ALL"} & set(enforced))
     row[Setting.SAFE] = "SAFE" in enforced
+    row[Setting.TESTS_ALL] = enforces(site) == "ALL"
     row[Setting.QOS] = len(site.qos)
     row[Setting.WAIVES] = any({flag.upper() for flag in one.flags} & set(WAIVERS) for one in site.qos)
     limits = [one.limits for one in site.qos] + [one.limits for one in site.associations]
@@ -381,11 +387,6 @@ def weights_of(site: Site) -> npt.NDArray[np.float64]:
     half_life = config.seconds("PriorityDecayHalfLife")
     row[Weight.DECAY] = 1 - 0.693 / half_life if half_life else 1.0
     row[Weight.DAMPENING] = max(config.number("FairShareDampeningFactor"), 1)
-    names = {"CPU": Weight.TRES_CPU, "MEM": Weight.TRES_MEMORY, "NODE": Weight.TRES_NODE}
-    for part in config.list("PriorityWeightTRES"):
-        name, _, value = part.partition("=")
-        if name in names and value:
-            row[names[name]] = float(value)
     return row
 
 
@@ -432,8 +433,6 @@ def partition_rows(site: Site) -> Table:
             Partition.UP: is_up(site, partition),
             Partition.OVER_TIME: over_time(site, partition),
             Partition.NODES: len(nodes),
-            Partition.CPUS: sum(node.cpus for node in nodes),
-            Partition.MEMORY: sum(node.memory_mb for node in nodes),
             Partition.FAILED: 0,
             Partition.TESTED: 0,
             Partition.PREEMPT: mode_of(site, partition.preempt_mode),

@@ -22,7 +22,7 @@ from headway.policies.slurm.main_loop import main_pass, start_who_ran
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.starting import end_by_minutes, take_graces
+from headway.policies.slurm.starting import end_by_minutes, take_graces, weigh_at_submission
 from headway.policies.slurm.submission import count_submitted, newcomer, refuse_submission, submitted
 from headway.policies.slurm.tables import UNSET, Memory, SlurmClock, SlurmJob, SlurmNode
 from headway.units import NEVER, SECOND
@@ -101,6 +101,7 @@ def take_submissions(state: State, now: int) -> None:
             memory.jobs[SlurmJob.ACCRUED, job] = UNSET
         prioritise(memory, job, now)
         enqueue(memory, job)
+        weigh_at_submission(state, job)
         clock[SlurmClock.PENDING] += 1
         clock[SlurmClock.COUNT] += 1 - memory.jobs[SlurmJob.RAN, job]
         clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now

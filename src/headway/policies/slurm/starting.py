@@ -22,7 +22,14 @@ from headway.policies.slurm.limits import (
     limit_against,
     minutes_used_up,
 )
-from headway.policies.slurm.offers import LIGHTER, bounded_nodes, reset_weights, wanted_nodes
+from headway.policies.slurm.offers import (
+    LIGHTER,
+    asks_gres,
+    bounded_nodes,
+    lighten,
+    reset_weights,
+    wanted_nodes,
+)
 from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing, pass_number
@@ -156,17 +163,62 @@ def empty_trial(state: State) -> None:
             memory.trial[further, node] = memory.gres_total[further - NODE_ROWS, node]
 
 
+@kernel
+def lay_all_idle(state: State, job: int, part: int) -> None:
+    """The nodes of a partition that a job could ever have into the set BEFORE; as if all were idle."""
+    memory = state.memory
+    for node in range(memory.nodes.shape[1]):
+        here = memory.features[memory.jobs[SlurmJob.FEATURES, job], node]
+        memory.sets[Scratch.BEFORE, node] = memory.members[part, node] & here
+    empty_trial(state)
+
+
 @routine
 def never_fits(state: State, job: int, part: int) -> bool:
     """Whether a job of several partitions would not fit in one of them though all its nodes were idle."""
     memory = state.memory
     if memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 1] == UNSET:
         return False
-    for node in range(memory.nodes.shape[1]):
-        here = memory.features[memory.jobs[SlurmJob.FEATURES, job], node]
-        memory.sets[Scratch.BEFORE, node] = memory.members[part, node] & here
-    empty_trial(state)
+    lay_all_idle(state, job, part)
     return bool(select(state, memory.trial, Scratch.BEFORE, job, part) == 0)
+
+
+@kernel
+def weights_change(memory: Memory) -> bool:
+    """Whether jobs make nodes lighter or heavier for others: by generic resources, or limits on nodes."""
+    limits_nodes = memory.settings[Setting.ENFORCE] > 0 and memory.settings[Setting.LIMITS_NODES] > 0
+    return bool(memory.gres_asked.shape[0] > 0 or limits_nodes)
+
+
+@kernel
+def weigh_for(state: State, job: int, part: int) -> None:
+    """Set the weights of nodes as the test does whether a job could ever run in a partition."""
+    reset_weights(state.memory, job, part)
+    if asks_gres(state.memory, job) > 0:
+        lay_all_idle(state, job, part)
+        lighten(state, state.memory.trial, Scratch.BEFORE, job, part)
+
+
+@kernel
+def weigh_at_submission(state: State, job: int) -> None:
+    """A job is tested when it is submitted, in its partition of the highest tier or in all of them.
+
+    The weights of nodes stay so for the jobs that are looked at next.
+    """
+    memory, place = state.memory, 0
+    if memory.jobs[SlurmJob.HELD, job] > 0 or not weights_change(memory):
+        return
+    row = memory.jobs[SlurmJob.PARTITIONS, job]
+    best = memory.lists[row, 0]
+    while memory.lists[row, place] != UNSET:
+        part = memory.lists[row, place]
+        if memory.settings[Setting.TESTS_ALL] > 0:
+            weigh_for(state, job, part)
+        elif memory.partitions[Partition.TIER, part] > memory.partitions[Partition.TIER, best]:
+            best = part
+        place += 1
+    if memory.settings[Setting.TESTS_ALL] == 0:
+        weigh_for(state, job, best)
 
 
 @routine
@@ -192,10 +244,9 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     """
     memory = state.memory
     candidates(state, allowed, job, part)
-    limits_nodes = memory.settings[Setting.ENFORCE] > 0 and memory.settings[Setting.LIMITS_NODES] > 0
-    if memory.gres_asked.shape[0] > 0 or limits_nodes:
-        reset_weights(memory, part)
-    if limits_nodes:
+    if weights_change(memory):
+        reset_weights(memory, job, part)
+    if memory.settings[Setting.ENFORCE] > 0 and memory.settings[Setting.LIMITS_NODES] > 0:
         lay_counted(state, job, part)
         prefer_held(memory, job, part)
     if memory.reservations.shape[1] > 0 and loop == MAIN:

@@ -217,30 +217,28 @@ class Partition(IntEnum):
     QOS = 9
     UP = 10
     NODES = 11
-    CPUS = 12
-    MEMORY = 13
-    FAILED = 14
+    FAILED = 12
     """Whether a job of it was refused in the present pass."""
-    TESTED = 15
+    TESTED = 13
     """Jobs of it that the present pass has looked at."""
-    PREEMPT = 16
+    PREEMPT = 14
     """:class:`Mode` of preempting its jobs."""
-    GRACE = 17
-    ALIKE = 18
+    GRACE = 15
+    ALIKE = 16
     """Whether all its nodes have the same CPUs, memory and weight."""
-    LEVEL = 19
+    LEVEL = 17
     """Which level its jobs are on, where jobs are suspended for others; the first, if they take turns."""
-    ROWS = 20
+    ROWS = 18
     """How many of its jobs may have the same core and take turns on it."""
-    ROWS_PREEMPTING = 21
+    ROWS_PREEMPTING = 19
     """The same for jobs that may preempt one of another QOS there by suspension."""
-    CPUS_ROW = 22
+    CPUS_ROW = 20
     """Which of the nodes' further rows has what is left of MAX_CPUS; -1: it has no such bound."""
-    LEAST_LOADED = 23
+    LEAST_LOADED = 21
     """Whether jobs take the least loaded nodes first (LLN)."""
-    KEEPS_NODES = 24
+    KEEPS_NODES = 22
     """Whether each of its jobs lets nobody but its user on its nodes (ExclusiveUser)."""
-    OVER_TIME = 25
+    OVER_TIME = 23
     """How many seconds beyond their limit its jobs may run; -1: as long as they like."""
 
 
@@ -376,7 +374,7 @@ class Factor(IntEnum):
 
 
 class Tres(IntEnum):
-    """What limits count; generic resources follow."""
+    """What limits, bills and weights of the priority count; generic resources follow."""
 
     CPU = 0
     MEMORY = 1
@@ -482,7 +480,7 @@ class Memory(NamedTuple):
     adapted: Table
     """[place in the list x Adapted, job with ADAPTED] what jobs ask for in each of their partitions."""
     features: Sets
-    """[features, node] nodes that a constraint allows."""
+    """[features, node] nodes that a constraint allows and that are large enough for those who have it."""
     choices: Table
     """[Choice, features] how nodes with features are chosen."""
     factors: Numbers
@@ -553,7 +551,11 @@ class Memory(NamedTuple):
     gres_of: Table
     """[resource] of one of a type: the resource without it; -1: it has none."""
     gres_tres: Table
-    """[resource] its place among the resources that limits count; -1: none does."""
+    """[resource] its place among the resources that are counted (:class:`Tres`); -1: it is not."""
+    tres_weights: Numbers
+    """[resource] what asking for it weighs in the priority (PriorityWeightTRES)."""
+    tres_whole: Numbers
+    """[partition, resource] of how much a request is a part: what the partition has, or one of each."""
     licences: Table
     """[Licence, licence]"""
     licences_asked: Table
