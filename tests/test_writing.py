@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+import headway
 from commands import SWF, Headway
 from headway import Schedule
 from headway.errors import InputError, UsageError
+from headway.workload import Workload
 from headway.writing import draft_of, replacing, write_text
 from small_schedules import schedule
 
@@ -110,6 +112,22 @@ def test_a_full_disk_is_told_in_one_sentence(run: Headway, command: str, limit: 
     assert told.status == 2, told.err
     [sentence] = told.err.splitlines()
     assert sentence.startswith("headway: ") and "too large" in sentence
+
+
+@pytest.mark.parametrize("limit", [40, 3000])
+def test_a_folder_on_a_full_disk_is_named(tmp_path: Path, limit: int) -> None:
+    """From Python, too: Polars tells it in words of its own, which name no place."""
+    ones = [1] * 100
+    workload = Workload.from_arrays(unit="s", submit=ones, procs=ones, runtime=ones, walltime=ones)
+    made = headway.simulate(workload, 4, "fcfs")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        with pytest.raises(UsageError, match=r"run cannot be written: File too large; choose another folder"):
+            made.save(tmp_path / "run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
 
 
 def test_tables_are_not_written_under_a_name_that_is_not_utf8(run: Headway) -> None:

@@ -96,6 +96,17 @@ def replacing_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
 
 
+def disk_trouble(error: Exception, draft: Path) -> str | None:
+    """What a disk has against a draft, where an error is about that; Polars tells it in words alone."""
+    told = re.search(r"(?:IO error: |^)([^:]*?) \(os error \d+\)", str(error))
+    if told:
+        return told[1]
+    if not isinstance(error, OSError) or not (error.errno and error.strerror):
+        return None
+    of_draft = error.filename is None or Path(os.fsdecode(error.filename)).is_relative_to(draft)
+    return error.strerror if of_draft else None
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file in UTF-8, whole or not at all."""
     with replacing(path) as draft:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headway.errors import UsageError
-from headway.writing import OLD, check_replaceable, check_utf8, draft_of, remove_drafts
+from headway.writing import OLD, check_replaceable, check_utf8, disk_trouble, draft_of, remove_drafts
 
 LAST = ("comparison.json", "run.json")
 """Files by which a folder is known to hold results, and which tie the others together."""
@@ -55,6 +55,10 @@ def whole_folder(folder: Path, force: bool = False, stale: Iterable[str] = ()) -
             if folder.is_dir():
                 folder.rmdir()  # not every system renames onto an empty folder
             draft.rename(folder)
+    except Exception as error:
+        if (why := disk_trouble(error, draft)) is None:
+            raise
+        raise UsageError(f"{folder} cannot be written: {why}; choose another folder") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
