@@ -10,7 +10,7 @@ import pytest
 from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers.locality import runs, tables, weeks, work
-from headway.papers.locality.claims import _files, counted
+from headway.papers.locality.claims import _exact, _files, counted
 from headway.papers.locality.runs import Runs, at_bandwidth
 from headway.papers.locality.weeks import (
     BUSY,
@@ -193,3 +193,10 @@ def test_a_tie_is_no_order() -> None:
         return next(claim.verdict for claim in _files("KTH", [week]) if claim.claim.endswith("then LEM"))
 
     assert (verdict(90.0), verdict(98.0)) == ("agrees", "differs")
+
+
+def test_claims_that_need_no_log() -> None:
+    """Fill times, planned areas, the weeks that a shuffle gives, and 49,000 h / 9,720 = 5.04 h."""
+    found = list(_exact())
+    assert [claim.verdict for claim in found] == ["agrees"] * 4
+    assert [claim.ours for claim in found][2:] == ["28, 13, 43, 41, 42, 8, 6, 36, 2, 50, 40, 1", "5.04"]
