@@ -237,6 +237,14 @@ def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path
         Site.load(folder)
 
 
+def test_parameters_of_older_versions_are_understood(tmp_path: Path) -> None:
+    text = CONF + "\nSchedulerParameters=max_job_bf=70\nFastSchedule=1\nCheckpointType=checkpoint/none\n"
+    site = Site.load(site_folder(tmp_path, slurm__conf=text))
+    assert site.scheduling_number("bf_max_job_test") == 70
+    found = {one.name for one in site.not_modelled}
+    assert not found & {"FastSchedule", "CheckpointType", "SchedulerParameters max_job_bf"}
+
+
 def test_parts_of_other_parameters_are_told_as_not_modelled(tmp_path: Path) -> None:
     selection = "SelectTypeParameters=CR_Core_Memory,CR_Pack_Nodes,CR_LLN"
     text = CONF + f"\n{selection}\nPriorityWeightTRES=CPU=1,Mem=2,GRES/gpu=3,License/x=4\n"

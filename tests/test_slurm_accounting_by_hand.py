@@ -327,6 +327,8 @@ def test_resources_may_count_as_they_are(flag: str, first: int) -> None:
         ("GRES/gpu:fast=30", "", 3),  # two of four: 15
         ("GRES/gpu:slow=30", "", 2),
         ("Mem=.5,GRES/gpu=40", "", 3),
+        ("CPU=100,GRES/gpu=4e1", "", 3),
+        ("CPU=100,GRES/gpu=4e1,GRES/gpu:fast=-40", "", 2),
     ],
 )
 def test_gpus_may_weigh_in_the_priority(weights: str, flag: str, first: int) -> None:

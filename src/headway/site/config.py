@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from headway.errors import InputError
 from headway.site import values
 from headway.site.entries import Entry
-from headway.site.parameters import DEFAULTS, IN_SECONDS, SCHEDULER
+from headway.site.parameters import DEFAULTS, FORMER, IN_SECONDS, SCHEDULER
 
 
 class Config(Mapping[str, str]):
@@ -97,7 +97,8 @@ class Config(Mapping[str, str]):
 def scheduler_parameters(config: Config) -> dict[str, str]:
     """SchedulerParameters taken apart: name -> value, "" for those that are only switched on.
 
-    What newer versions have in PreemptParameters stands there under the names that it had before.
+    What newer versions have in PreemptParameters stands there under the names that it had before, and what
+    has another name now under that.
     """
     found: dict[str, str] = {}
     for part in values.names(config.get("PreemptParameters")):
@@ -106,5 +107,5 @@ def scheduler_parameters(config: Config) -> dict[str, str]:
             found[f"preempt_{name.strip().lower()}"] = value.strip()
     for part in values.names(config.get("SchedulerParameters")):
         name, _, value = part.partition("=")
-        found[name.strip().lower()] = value.strip()
+        found[FORMER.get(name.strip().lower(), name.strip().lower())] = value.strip()
     return found

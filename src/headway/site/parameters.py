@@ -49,20 +49,24 @@ SCHEDULER: dict[str, str] = {
 }  # fmt: skip
 """Parts of SchedulerParameters that are known, with Slurm's defaults ("" is off)."""
 
+FORMER = {"max_job_bf": "bf_max_job_test"}
+"""Parts of SchedulerParameters by the names that they had in older versions."""
+
 NO_CONCERN = (
     "accountingstor", "acctgather", "allowspec", "auth", "backup", "batchstart", "bcast", "boot_time",
-    "cgroup", "cli", "communication", "control", "coreSpecplugin", "cpufreq", "cred", "crypto", "debug",
-    "dependencyparameters", "disablerootjobs", "eio", "epilog", "extsensors", "federation", "firstjobid",
-    "getenv", "gpufreq", "group", "hash_", "hashplugin", "healthcheck", "include", "interactive", "jobacct",
-    "jobcomp", "jobcontainer", "jobcredential", "jobfile", "joborchestr", "keepalive", "killonbadexit",
-    "launch", "logtime", "mail", "maxdbd", "maxbatchrequeue", "maxjobid", "maxnodecount", "maxstep",
-    "maxtasks", "mcs", "metrics", "mpi", "multiple_", "next_job", "nodename", "partitionname",
-    "pidfile", "plugin", "plugstack", "pmix", "power", "prep", "privatedata", "proctrack",
-    "prolog", "propagate", "rebootprogram", "reconfig",
-    "requeueexit", "resume", "resvepilog", "resvprolog", "route",
-    "salloc", "sbcast", "scron", "slurm", "srun", "statesave", "suspend", "switch", "task", "tcp", "tls",
-    "tmpfs", "track", "treewidth", "unkillable", "url", "usepam", "usepat", "vsize", "waittime", "x11",
-    "schedulertimeslice", "port", "version", "datapar", "certgen", "certmgr", "namespace", "http",
+    "cgroup", "checkpoint", "cli", "communication", "control", "coreSpecplugin", "cpufreq", "cred",
+    "crypto", "debug", "defaultstorage", "dependencyparameters", "disablerootjobs", "eio", "epilog",
+    "extsensors", "fastschedule", "federation", "firstjobid", "getenv", "gpufreq", "group", "hash_",
+    "hashplugin", "healthcheck", "include", "interactive", "jobacct", "jobcheckpoint", "jobcomp",
+    "jobcontainer", "jobcredential", "jobfile", "joborchestr", "keepalive", "killonbadexit", "launch",
+    "logtime", "mail", "maxdbd", "maxbatchrequeue", "maxjobid", "maxnodecount", "maxstep", "maxtasks",
+    "mcs", "metrics", "mpi", "multiple_", "next_job", "nodename", "partitionname", "pidfile", "plugin",
+    "plugstack", "pmix", "power", "prep", "privatedata", "proctrack", "prolog", "propagate",
+    "rebootprogram", "reconfig", "requeueexit", "resume", "resvepilog", "resvprolog", "route", "salloc",
+    "sbcast", "schedulerport", "schedulerroot", "scron", "slurm", "srun", "statesave", "suspend",
+    "switch", "task", "tcp", "tls", "tmpfs", "track", "treewidth", "unkillable", "url", "usepam",
+    "usepat", "vsize", "waittime", "x11", "schedulertimeslice", "port", "version", "datapar", "certgen",
+    "certmgr", "namespace", "http",
 )  # fmt: skip
 """Beginnings of parameters, in lower case, that decide no schedule: logs, ports, programs, addresses."""
 

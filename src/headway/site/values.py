@@ -9,7 +9,8 @@ ENDLESS = ("UNLIMITED", "INFINITE", "-1")
 
 _TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 _UNIT = re.compile(r"(\d+(?:\.\d+)?)\s*(usec|sec|seconds|min|minutes|hours|percent)?(?:\s*\(.*\))?")
-_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([KMGTP]?)B?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)B?", re.IGNORECASE)
+_WEIGHT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([KMGTP]?)B?", re.IGNORECASE)
 _MB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
 _COUNT = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4, "P": 1024**5}
 
@@ -142,15 +143,15 @@ def tres_name(name: str) -> str:
 
 
 def weights(text: str) -> dict[str, float]:
-    """Weights of resources, of one MB for memory.
+    """Weights of resources, of one MB for memory; one below 0 is a malus.
 
-    >>> weights("CPU=1.0,Mem=.25G,GRES/gpu=2")
-    {'cpu': 1.0, 'mem': 0.000244140625, 'gres/gpu': 2.0}
+    >>> weights("CPU=1.0,Mem=.25G,GRES/gpu=-2e3")
+    {'cpu': 1.0, 'mem': 0.000244140625, 'gres/gpu': -2000.0}
     """
     found: dict[str, float] = {}
     for part in names(text):
         name, equals, value = part.partition("=")
-        match = _SIZE.fullmatch(value.strip())
+        match = _WEIGHT.fullmatch(value.strip())
         if not equals or match is None:
             raise ValueError(f"{part!r} is not a resource and its weight, such as CPU=1.0")
         unit = match[2].upper()

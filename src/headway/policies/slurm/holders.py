@@ -177,7 +177,7 @@ def billing(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
 def tres_weights(site: Site) -> dict[str, float]:
     """What asking for a resource weighs in the priority."""
     given = site.config.weights("PriorityWeightTRES")
-    return {name: weight for name, weight in given.items() if is_weighed(name) and weight > 0}
+    return {name: weight for name, weight in given.items() if is_weighed(name) and weight}
 
 
 def tres_whole(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:

@@ -61,7 +61,7 @@ def resource_part(memory: Memory, job: int, part: int) -> float:
     mb, total = memory_asked(memory, job, first, cpus, nodes), 0.0
     for tres in range(memory.tres_weights.shape[0]):
         whole = memory.tres_whole[part, tres]
-        if memory.tres_weights[tres] > 0 and whole > 0:
+        if memory.tres_weights[tres] != 0 and whole > 0:
             asked = count_asked(memory, job, tres, cpus, mb, nodes)
             total += memory.tres_weights[tres] * (asked / whole)
     return total
