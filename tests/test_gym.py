@@ -475,6 +475,12 @@ def test_explain_says_which_weight_decided(tmp_path: Path) -> None:
     assert "the weight of its request" in str(headway.explain(made, job, simulate_again=False))
 
 
+def damaged(file: Path, **parts: Any) -> None:
+    """Put other arrays into the file of an agent."""
+    with np.load(file) as found:
+        np.savez_compressed(file, **(dict(found) | parts))
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -508,6 +514,9 @@ def test_explain_says_which_weight_decided(tmp_path: Path) -> None:
             ),
             "its period is 0.0 s",
         ),
+        (lambda file: damaged(file, w0=np.zeros((4, 9), complex)), "w0 of it is of another kind"),
+        (lambda file: damaged(file, w0=np.full((4, 9), "1")), "w0 has weights that are no numbers"),
+        (lambda file: damaged(file, more=np.zeros(9_000_000)), "it unpacks to more than 61 MiB"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_agent_is_told_so(damage: Any, said: str, tmp_path: Path) -> None:

@@ -121,3 +121,35 @@ def test_a_file_that_is_cut_while_it_is_read_is_named(tmp_path: Path) -> None:
     os.truncate(path, 100)
     with pytest.raises(InputError, match=r"ended after \d+ of \d+ bytes"):
         list(parts)
+
+
+def test_what_has_no_end_is_refused_before_it_fills_the_memory(
+    tmp_path: Path, run: Headway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A device, or a pipe that never closes; a workload of Batsim's that unpacks to more and more."""
+    monkeypatch.setattr("headway.documents.MOST", 1 << 20)
+    monkeypatch.setattr("headway.documents.read_bytes.__defaults__", (1 << 20,))
+    monkeypatch.setattr("headway.schedule.csv_table.LONGEST_PIPE", 1 << 20)
+    monkeypatch.setattr("headway.batsim.exchange.LONGEST_RECORD", 1 << 20)
+    monkeypatch.setattr("headway.cli.shadow.LONGEST_LINE", 1 << 20)
+    run.write("log.swf", LOG)
+    for kind in ("toml", "csv", "txt", "jsonl", "npz"):
+        (run.folder / f"zero.{kind}").symlink_to("/dev/zero")
+    for words in (
+        "simulate log.swf --policy fcfs --platform zero.toml", "sweep zero.toml", "live record zero.toml",
+        "audit zero.csv --trace log.swf", "what-if log.swf --variants zero.txt",
+        "batsim log.swf --procs 4 --replay zero.jsonl", "shadow zero.jsonl",
+        "submit --walltime 5 --script zero.txt", "simulate log.swf --policy zero.npz",
+    ):  # fmt: skip
+        done = run(*words.split())
+        wanted = "is not a record" if "shadow" in words else "MiB, which is too much; is it the right file?"
+        assert done.status == 2 and wanted in done.err, done.err
+
+
+@pytest.mark.parametrize(
+    "data", [gzip.compress(BATSIM)[:200], gzip.compress(BATSIM)[:-5] + b"12345", b"\x1f\x8b\x08"]
+)
+def test_a_damaged_workload_of_batsim(run: Headway, data: bytes) -> None:
+    run.write("work.json.gz", data)
+    done = run("batsim", "work.json.gz", "--procs", "4", "--replay", "none.jsonl")
+    assert done.status == 2 and done.err.count("\n") == 1, done.err

@@ -12,11 +12,16 @@ import tomllib
 from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 from headway.errors import InputError
 
+if TYPE_CHECKING:
+    from gzip import GzipFile
+
 LARGEST = 2**63 - 1
+MOST = 256 << 20
+"""Bytes of a document at most."""
 DEEPEST = 50
 """How deep tables and lists may be nested."""
 
@@ -25,10 +30,29 @@ _AT_LINE = re.compile(r"\s*\(at (line \d+, column \d+|end of document)\)")
 Check = Callable[[Any], bool]
 
 
+def read_bytes(path: str | Path, most: int = MOST) -> bytes:
+    """The bytes of a file, a pipe or a device; one without end is refused before it fills the memory."""
+    with Path(path).open("rb") as file:
+        return up_to(file, path, most)
+
+
+def up_to(file: IO[bytes] | GzipFile, name: str | Path, most: int = MOST) -> bytes:
+    """What is left of an open file, if it is not more than so many bytes."""
+    parts, left = [], most
+    while part := file.read(min(left + 1, 1 << 20)):
+        parts.append(part)
+        left -= len(part)
+        if left < 0:
+            raise InputError(
+                f"has more than {most >> 20} MiB, which is too much; is it the right file?", file=name
+            )
+    return b"".join(parts)
+
+
 def read_text(path: str | Path, kind: str) -> str:
     """The text of a file in UTF-8; ``kind`` is what it should be."""
     try:
-        return Path(path).read_text("utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise InputError("there is no such file; check the path", file=path) from None
     except UnicodeDecodeError:

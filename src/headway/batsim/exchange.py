@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from headway.batsim.messages import Message, parse
+from headway.documents import read_bytes
 from headway.errors import InputError, UsageError
 
 Say = Callable[[str], str]
 """Sends a text, gives the answer's text."""
 
+LONGEST_RECORD = 4 << 30
+"""Bytes of a recorded exchange at most."""
 PATIENCE = 3_600_000
 """How long a scheduler may think, in milliseconds."""
 
@@ -60,7 +63,7 @@ def connected(endpoint: str, patience: int = PATIENCE) -> Iterator[Say]:
 def replayed(path: Path) -> Say:
     """A recorded exchange: what is asked must be what was asked then; the answer of then."""
     try:
-        lines = iter(path.read_text("utf-8").splitlines())
+        lines = iter(read_bytes(path, LONGEST_RECORD).decode().splitlines())
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", file=str(path)) from None
     asked = 0

@@ -11,7 +11,7 @@ from typing import Annotated
 from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import FAULT, command
-from headway.errors import UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
 from headway.writing import check_replaceable
 
@@ -117,16 +117,18 @@ def refuse_profiles(trace: str) -> None:
     """Refuse a workload of Batsim's with profiles that need what is not modelled, before anything runs."""
     import gzip
     import json
+    import zlib
 
     from headway.batsim.profiles import refuse_others
+    from headway.documents import up_to
 
     path = Path(trace)
     if not path.is_file() or not path.name.removesuffix(".gz").endswith(".json"):
         return
     try:
-        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        document = json.loads(text)
-    except (OSError, ValueError, RecursionError):
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            document = json.loads(up_to(file, path))
+    except (OSError, EOFError, zlib.error, HeadwayError, ValueError, RecursionError):
         return  # the reader says what is wrong with it
     if isinstance(document, dict) and isinstance(document.get("profiles"), dict):
         refuse_others(document["profiles"], trace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,12 +99,16 @@ def _told(seen: dict[str, Any]) -> str:
     )
 
 
+LONGEST_LINE = 64 << 20
+"""Characters of a line; one that is longer is cut, and is no record then."""
+
+
 def _compare(file: Path, json: bool) -> None:
     from headway.live.shadow import compare
 
     try:
         with file.open(encoding="utf-8") as lines:
-            found = compare(lines, file)
+            found = compare(iter(partial(lines.readline, LONGEST_LINE), ""), file)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", file=file) from None
     except UnicodeDecodeError:

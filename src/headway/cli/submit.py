@@ -138,9 +138,8 @@ def _form(text: str) -> tuple[int, int]:
 
 
 def _script(words: list[str]) -> str:
+    from headway.documents import read_text
+
     if len(words) != 1:
         raise UsageError("--script takes one file")
-    try:
-        return Path(words[0]).read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"the script {words[0]} cannot be read as text") from None
+    return read_text(words[0], "a script")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.documents import read_bytes
 from headway.errors import InputError
 from headway.plain import cut
 from headway.schedule.pieces import NONE
@@ -133,10 +134,15 @@ class CsvTable:
         )
 
 
+LONGEST_PIPE = 4 << 30
+"""Bytes of a table that comes through a pipe."""
+
+
 def _once(path: Path) -> Path | bytes:
     """What to read the table from: a regular file, or the bytes of a pipe, which can be read only once."""
     try:
-        return path.read_bytes() if path.exists() and not path.is_file() and not path.is_dir() else path
+        is_pipe = path.exists() and not path.is_file() and not path.is_dir()
+        return read_bytes(path, LONGEST_PIPE) if is_pipe else path
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}; check its permissions", file=path) from None
 

@@ -13,14 +13,15 @@ import hashlib
 import io
 import itertools
 import os
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from headway.documents import read_bytes
 from headway.errors import InputError
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT, VERSION, WEIGHED
 from headway.writing import replacing
@@ -33,6 +34,8 @@ OF_SCORE = OF_SLOT + 1 + OF_MACHINE
 LONGEST_PERIOD = 7 * 86_400.0
 LARGEST = 4_000_000
 """Weights that a network may have."""
+MOST_BYTES = 16 * LARGEST
+"""Bytes of its file, packed or not."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -120,10 +123,17 @@ def load_network(path: str | os.PathLike[str]) -> Network:
     """Read the file; what is wrong with it is said in a sentence."""
     name = str(path)
     try:
-        data = Path(path).read_bytes()
+        data = read_bytes(name, MOST_BYTES)
         digest = hashlib.sha256(data).hexdigest()
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            if sum(part.file_size for part in packed.infolist()) > MOST_BYTES:
+                raise ValueError(f"it unpacks to more than {MOST_BYTES >> 20} MiB")
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             found = {key: file[key] for key in file.files}
+        if odd := [key for key, value in found.items() if value.dtype.kind not in "biufU"]:
+            raise ValueError(f"{odd[0]} of it is of another kind")
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError("there is no such file", file=name) from None
     except (OSError, ValueError, EOFError, KeyError) as error:
@@ -135,6 +145,9 @@ def load_network(path: str | os.PathLike[str]) -> Network:
             raise ValueError(
                 f"it sees version {int(found['version'])} of the features, and this is {VERSION}"
             )
+        for key, value in found.items():
+            if key[0] in "wb" and key[1:].isdigit() and value.dtype.kind not in "iuf":
+                raise ValueError(f"{key} has weights that are no numbers")
         count = sum(key.startswith("w") and key[1:].isdigit() for key in found)
         layers = tuple(
             tuple(np.ascontiguousarray(found[f"{part}{i}"], np.float64) for part in "wb")
