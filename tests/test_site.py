@@ -398,3 +398,26 @@ def test_associations_without_parents_are_refused_with_the_command(tmp_path: Pat
     text = "Cluster|Account|User|Share\nsmall|root||1\nsmall|phys||5\n"
     with pytest.raises(headway.InputError, match=r"ParentName"):
         Site.load(site_folder(tmp_path, associations__cfg="", associations__txt=text))
+
+
+@pytest.mark.parametrize(
+    ("asked", "had", "nodes", "exclusive"),
+    [
+        (2, 16, "n[1-2]", 1),
+        (2, 15, "n[1-2]", 0),  # more than it asked for, but not all of its nodes
+        (16, 16, "n[1-2]", 0),  # nobody can tell, and nobody else had room
+        (2, 16, "n[1-3]", 0),
+        (2, 16, "n1,x1", 0),  # a node that the site has no more
+        (2, 16, "None assigned", 0),
+    ],
+)
+def test_who_had_all_of_its_nodes_and_asked_for_less_had_them_alone(
+    tmp_path: Path, asked: int, had: int, nodes: str, exclusive: int
+) -> None:
+    """As with --exclusive in a job script, which no log has."""
+    head = "JobID|User|Partition|State|Submit|Start|End|TimelimitRaw|ReqCPUS|AllocCPUS|NNodes|NodeList"
+    row = f"7|ann|batch|COMPLETED|1700000000|1700000000|1700000060|2|{asked}|{had}|2|{nodes}"
+    workload = Site.load(site_folder(tmp_path, jobs__txt=f"{head}\n{row}\n")).read_jobs()
+    assert workload.columns["exclusive"].tolist() == [exclusive]
+    told = [one for one in workload.ledger if "--exclusive" in one.action]
+    assert sum(one.count for one in told) == exclusive

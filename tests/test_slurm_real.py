@@ -206,6 +206,35 @@ def test_memory_per_node_or_per_cpu(tmp_path: Path, memory: str, node: int, cpu:
     assert (int(workload.memory_node_mb[0]), int(workload.memory_cpu_mb[0])) == (node, cpu)
 
 
+@pytest.mark.parametrize(
+    ("allocated", "line", "node", "cpu"),
+    [
+        ("cpu=8,mem=400M,node=1", "", 400, -1),  # it has no more memory than it asked for on eight CPUs
+        ("cpu=8,mem=1600M,node=1", "", -1, 200),
+        ("cpu=8,node=1", "sbatch --exclusive job.sh", 400, -1),  # memory is not counted
+        ("cpu=8,node=1", "sbatch --mem-per-cpu=200 job.sh", -1, 200),
+    ],
+)
+def test_memory_of_a_job_that_had_more_cpus(
+    tmp_path: Path, allocated: str, line: str, node: int, cpu: int
+) -> None:
+    """Memory for each CPU grows with the CPUs, memory of a node does not."""
+    row = record("7", AllocCPUS=8, AllocTRES=allocated)
+    workload = asked(tmp_path, f"{row}|{line}", head=f"{HEAD}|SubmitLine")
+    assert (int(workload.memory_node_mb[0]), int(workload.memory_cpu_mb[0])) == (node, cpu)
+
+
+@pytest.mark.parametrize(
+    ("line", "most"), [("sbatch job.sh", 3), ("sbatch -n 2 job.sh", 0), ("sbatch -N 2 job.sh", 2), ("", 3)]
+)
+def test_a_job_takes_as_many_nodes_as_it_had_where_its_script_may_say_how_many(
+    tmp_path: Path, line: str, most: int
+) -> None:
+    """What stands in a script is not in the log; who says on the line how many tasks it has may be spread."""
+    workload = asked(tmp_path, f"{record('7', NNodes=3)}|{line}", head=f"{HEAD}|SubmitLine")
+    assert int(workload.max_nodes[0]) == most
+
+
 def job(number: int = 7, **more: Any) -> dict[str, Any]:
     """A job of `sacct --json`."""
     return {

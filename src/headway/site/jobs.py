@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.errors import UsageError
+from headway.site.node_names import expanded
 from headway.units import MINUTE
 from headway.workload.header import Header
 from headway.workload.ledger import Ledger, LedgerEntry
@@ -49,7 +50,34 @@ def read_jobs(site: Site, log: str | None, rules: Mapping[str, str]) -> Workload
         workload = workload.with_header(Header((*workload.header.lines, f"; MaxProcs: {site.cpus}")))
     if "min_nodes" not in workload:
         return workload
-    return _with_limits(site, _with_reservations(site, workload))
+    return _with_limits(site, _with_reservations(site, _with_whole_nodes(site, workload)))
+
+
+def _with_whole_nodes(site: Site, workload: Workload) -> Workload:
+    """Jobs that asked for fewer CPUs than their nodes have and got all of them had the nodes to themselves.
+
+    That is how a log shows ``--exclusive`` in a job script, which is not in the line that submitted it.
+    """
+    got, exclusive = workload.get("allocated"), workload.columns["exclusive"]
+    if got is None:
+        return workload
+    of_list = [_cpus_of(site, text) for text in workload.labels.get("node_list", [])]
+    had = np.array([*of_list, 0], np.int64)[workload.columns["node_list"]]
+    whole = (exclusive == 0) & (got > workload.columns["cpus"]) & (got == had)
+    if not whole.any():
+        return workload
+    action = "had all CPUs of its nodes and asked for fewer: taken as --exclusive"
+    entry = LedgerEntry.of("whole_nodes", action, workload.job[whole], dropped=False)
+    exclusive = np.where(whole, 1, exclusive)
+    return workload.with_columns(exclusive=exclusive).with_ledger(workload.ledger.with_entries(entry))
+
+
+def _cpus_of(site: Site, nodes: str) -> int:
+    """CPUs of the nodes in a list; 0 where it is none."""
+    try:
+        return sum(site.nodes[site.node_place[name]].cpus for name in expanded(nodes))
+    except (KeyError, ValueError):
+        return 0
 
 
 def _with_reservations(site: Site, workload: Workload) -> Workload:

@@ -84,7 +84,6 @@ def _exact() -> Iterator[Claim]:
         NOTE,
     )
 
-
     drawn = list(range(1, 52))
     Random(0).shuffle(drawn)
     yield Claim(

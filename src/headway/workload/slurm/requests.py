@@ -44,6 +44,9 @@ FURTHER = frozenset((
 ))  # fmt: skip
 """Options that change when or where a job starts and are only noted by name."""
 
+SHAPE = ("min_nodes", "tasks", "cpus_per_task", "tasks_per_node")
+"""What a line says of nodes and tasks. Where it says nothing, the job script may, which is not in the log:
+then a job takes as many nodes as it had at most."""
 FROM_RECORD = ("cpus", "array", "array_task", "node_list")
 COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partition"))
 """Every column made here; `partition` is put in the place of the recorded one."""
@@ -179,6 +182,9 @@ def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints],
         frame, ("ReqCPUS", cells.whole), ("ReqTRES", _tres("cpu")), ("AllocCPUS", cells.whole)
     )
     least = _first(frame, ("ReqNodes", cells.whole), ("ReqTRES", _tres("node")), ("NNodes", cells.whole))
+    unsaid = np.logical_and.reduce([found[name] < 0 for name in SHAPE])
+    most = np.maximum(_first(frame, ("NNodes", cells.whole)), 0)
+    found["max_nodes"] = np.where(unsaid, np.where(most > 0, np.maximum(most, least), 0), found["max_nodes"])
     found["min_nodes"] = np.where(found["min_nodes"] >= 0, found["min_nodes"], np.maximum(least, 1))
     _tasks(found)
     _memory(frame, found)
@@ -216,6 +222,11 @@ def _tres(name: str) -> Any:
     return lambda text: cells.tres(text, name)
 
 
+def _memory_of(text: pl.Series) -> pl.Series:
+    """MB in a list of resources."""
+    return cells.memory_kb(text.str.extract(r"(?:^|,)mem=([^,]+)"), "M") // 1024
+
+
 def _tasks(found: dict[str, Ints]) -> None:
     """Tasks and CPUs of each: what was asked, else what the CPUs of the request come to."""
     each = np.maximum(found["cpus_per_task"], 1)
@@ -230,7 +241,8 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     """Memory per node or per CPU where the submit line does not say it.
 
     ReqMem ends in n or c in older versions and in JSON; since 21.08 it is the memory of the whole job, which
-    is taken per CPU where it divides: that is how it comes about unless --mem was in the job script.
+    is taken per CPU where it divides: that is how it comes about unless --mem was in the job script. A job
+    that had more CPUs than it asked for tells which it was: memory per CPU grew with them.
     """
     if "ReqMem" not in frame.columns:
         return
@@ -241,7 +253,9 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     cpus, nodes = np.maximum(found["cpus"], 1), np.maximum(found["min_nodes"], 1)
     per_node, per_cpu = suffix == "n", suffix == "c"
     whole = ~per_node & ~per_cpu & (total > 0)
-    divides = whole & (total % cpus == 0)
+    allocated = _first(frame, ("AllocCPUS", cells.whole))
+    grew = _first(frame, ("AllocTRES", _memory_of)) > total
+    divides = whole & (total % cpus == 0) & (((allocated <= cpus) & (found["exclusive"] == 0)) | grew)
     found["memory_node_mb"] = np.where(
         open_ & per_node & (total >= 0),
         total,
