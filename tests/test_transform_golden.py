@@ -158,6 +158,8 @@ def test_deadlines_of_the_calendar(until: str, expected: list[str]) -> None:
     assert seconds(dated.deadline) == [at(text, zone) - begin for text in expected]
     evening = apply(work, f"deadlines(every=1, until=morning, hour=18.5, start={begin}, zone={zone})")
     assert seconds(evening.deadline)[3] == at("2011-03-28T18:30", zone) - begin
+    night = apply(work, f"deadlines(every=1, until=morning, hour=23.999, start={begin}, zone={zone})")
+    assert seconds(night.deadline)[3] == at("2011-03-28T23:59", zone) - begin
     with pytest.raises(UsageError, match="UnixStartTime"):
         apply(work, "deadlines(until=morning)")
     with pytest.raises(UsageError, match="zone=Europe/Paris"):

@@ -40,7 +40,7 @@ def next_morning(
     mornings: list[int] = []
     while not mornings or mornings[-1] <= last:
         if day.weekday() in WEEKDAYS[days]:
-            minutes = round(hour * 60)
+            minutes = int(hour * 60 + 1e-6)  # whole ones; the last of a day is 23:59
             at = datetime(day.year, day.month, day.day, minutes // 60, minutes % 60, tzinfo=place)
             mornings.append(int(at.timestamp()))
         day += timedelta(days=1)
