@@ -40,6 +40,12 @@ def test_an_exception_shows_line_instant_and_jobs(headway: Headway) -> None:
     )
 
 
+def test_an_exception_that_fails_at_its_own_words(headway: Headway) -> None:
+    text = "class Odd(Exception):\n    def __str__(self):\n        return 1 / 0\n\ndef mine(view):\n    raise Odd\n"
+    headway.write("mine.py", text)
+    assert "mine.py:6 (raise Odd): the policy raised Odd, at 0 s" in refused(headway, "./mine.py:mine")
+
+
 def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> None:
     headway.write("mine.py", "import numpy as np\n\ndef mine(view):\n    np.concatenate([1])\n")
     assert "mine.py:4 (np.concatenate([1])): the policy raised ValueError" in refused(

@@ -24,7 +24,7 @@ from headway.metrics.classes import by_division, by_queue, by_size, by_user
 from headway.metrics.sample import Sample, check_bounds
 from headway.outcome import Ran, result_of
 from headway.platform import Platform
-from headway.policies.own.faults import MISTAKES
+from headway.policies.own.faults import MISTAKES, error_words
 from headway.policies.own.loading import load_file
 from headway.policies.own.sources import digests
 from headway.policies.spec import Spec, parse_spec
@@ -159,7 +159,7 @@ def run_task(task: Task, workload: Workload, settings: Settings) -> Outcome:
         while where is not None and where.tb_next is not None:
             where = where.tb_next
         place = f" ({where.tb_frame.f_code.co_filename}:{where.tb_lineno})" if where else ""
-        return Outcome(task.id, error=f"{type(error).__name__}: {error}{place}")
+        return Outcome(task.id, error=f"{error_words(error)}{place}")
 
 
 @lru_cache(4096)

@@ -80,8 +80,11 @@ def is_ours(function: FunctionType) -> bool:
 
 
 def error_words(error: BaseException) -> str:
-    """An exception in words, on one line."""
-    words = " ".join(str(error).split())
+    """An exception in words, on one line; one of the user's own may fail even at these."""
+    try:
+        words = " ".join(str(error).split())
+    except MISTAKES:
+        words = ""
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
