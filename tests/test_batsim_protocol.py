@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import headway
-from commands import Headway
+from commands import SWF, Headway
 from headway import Schedule
 from headway.batsim.decide import Decider
 from headway.batsim.exchange import asking, connected, recorded, replayed
@@ -20,7 +22,7 @@ from headway.batsim.files import write_files
 from headway.batsim.messages import Event, Message, parse, processors, ranges
 from headway.batsim.outcome import schedule_of
 from headway.batsim.simulation import Settings, Simulation
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, InputError
 from headway.policies.spec import parse_spec
 from headway.workload import Workload
 from instances import busy
@@ -343,3 +345,40 @@ def test_profiles_of_networks_are_refused_at_the_start(run: Headway) -> None:
     assert done.status == 2 and "parallel_homogeneous (as 'p')" in done.err
     missing = run("batsim", log)
     assert missing.status == 2 and "--socket URL" in missing.err
+
+
+@pytest.mark.parametrize(
+    "words", ["decide fcfs --socket tcp://127.0.0.1:99999999", "batsim log.swf --socket tcp://x:0"]
+)
+def test_ports_that_there_are_not(run: Headway, words: str) -> None:
+    """ZeroMQ takes another one, or waits for ever."""
+    pytest.importorskip("zmq")
+    run.write("log.swf", SWF)
+    done = run(*words.split())
+    assert done.status == 2 and "a port is from 1 to 65535" in done.err
+
+
+def test_decide_listens_on_this_machine_alone() -> None:
+    """Batsim's protocol knows no token."""
+    from headway.cli.decide import decide
+
+    assert inspect.signature(decide).parameters["socket"].default == "tcp://127.0.0.1:28000"
+
+
+def test_an_answer_that_is_no_text() -> None:
+    zmq = pytest.importorskip("zmq")
+    with zmq.Context() as context, context.socket(zmq.REP) as scheduler:
+        port = scheduler.bind_to_random_port("tcp://127.0.0.1")
+
+        def answer() -> None:
+            scheduler.recv()
+            scheduler.send(b"\xff\xfe")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with (
+            connected(f"tcp://127.0.0.1:{port}", 20_000) as say,
+            pytest.raises(InputError, match="no message"),
+        ):
+            parse(say("{}"), "the scheduler")
+        thread.join()

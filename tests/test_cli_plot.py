@@ -42,6 +42,8 @@ def test_a_part_and_other_colours(headway: Headway) -> None:
         (("both", "-o", "log.swf"), "log.swf exists"),
         (("both", "-o", "a.svg", "--measure", "bsld"), "--measure is for --kind distribution"),
         (("both", "-o", "a.svg", "--colour", "mood"), "one of why, size, user, queue, job"),
+        (("both", "-o", "a.svg", "--from", "nan"), "from one number of seconds to another"),
+        (("both", "-o", "a.svg", "--to", "inf"), "from one number of seconds to another"),
         (("both", "-o", "a.svg", "--kind", "distribution", "--from", "3"), "a distribution is of all jobs"),
     ],
 )

@@ -41,7 +41,8 @@ def test_an_exception_shows_line_instant_and_jobs(headway: Headway) -> None:
 
 
 def test_an_exception_that_fails_at_its_own_words(headway: Headway) -> None:
-    text = "class Odd(Exception):\n    def __str__(self):\n        return 1 / 0\n\ndef mine(view):\n    raise Odd\n"
+    text = "class Odd(Exception):\n    def __str__(self):\n        return 1 / 0\n\n"
+    text += "def mine(view):\n    raise Odd\n"
     headway.write("mine.py", text)
     assert "mine.py:6 (raise Odd): the policy raised Odd, at 0 s" in refused(headway, "./mine.py:mine")
 

@@ -20,6 +20,8 @@ Say = Callable[[str], str]
 
 LONGEST_RECORD = 4 << 30
 """Bytes of a recorded exchange at most."""
+LARGEST_MESSAGE = 256 << 20
+"""Bytes of a message at most."""
 PATIENCE = 3_600_000
 """How long a scheduler may think, in milliseconds."""
 
@@ -35,6 +37,13 @@ def zmq() -> Any:
     return library
 
 
+def check_port(endpoint: str) -> None:
+    """Refuse a port that there is not; ZeroMQ would take another one, or wait for ever."""
+    kind, _, port = endpoint.rpartition(":")
+    if kind.startswith("tcp:") and port.isdigit() and not (len(port) < 6 and 1 <= int(port) <= 65535):
+        raise UsageError(f"--socket {endpoint}: a port is from 1 to 65535; write it as tcp://localhost:28000")
+
+
 @contextlib.contextmanager
 def connected(endpoint: str, patience: int = PATIENCE) -> Iterator[Say]:
     """A scheduler that listens at an endpoint such as ``tcp://localhost:28000``."""
@@ -42,6 +51,8 @@ def connected(endpoint: str, patience: int = PATIENCE) -> Iterator[Say]:
     with library.Context() as context, context.socket(library.REQ) as socket:
         socket.setsockopt(library.LINGER, 0)
         socket.setsockopt(library.RCVTIMEO, patience)
+        socket.setsockopt(library.MAXMSGSIZE, LARGEST_MESSAGE)
+        check_port(endpoint)
         try:
             socket.connect(endpoint)
         except library.ZMQError as error:
@@ -50,7 +61,7 @@ def connected(endpoint: str, patience: int = PATIENCE) -> Iterator[Say]:
         def say(text: str) -> str:
             socket.send_string(text)
             try:
-                return str(socket.recv_string())
+                return bytes(socket.recv()).decode("utf-8", "replace")
             except library.Again:
                 raise UsageError(
                     f"no scheduler answered at {endpoint} within {patience / 1000:g} s; is it running, and "

@@ -12,24 +12,31 @@ from headway.plain import counted
 from headway.policies.spec import parse_spec
 
 
-@command("decide", example="headway decide 'easy(backfill=sjf)' --socket 'tcp://*:28000'")
+@command("decide", example="headway decide 'easy(backfill=sjf)' --socket tcp://127.0.0.1:28000")
 def decide(
     policy: Annotated[str, options.argument("SPEC", "Policy; see headway policies.")],
-    socket: Annotated[str, options.value("--socket", "URL", "Where to listen for Batsim.")] = "tcp://*:28000",
+    socket: Annotated[
+        str,
+        options.value(
+            "--socket", "URL", "Where to listen for Batsim; 'tcp://*:28000' lets other machines in, too."
+        ),
+    ] = "tcp://127.0.0.1:28000",
     quiet: options.Quiet = False,
 ) -> None:
     """Put a policy behind Batsim. It listens, Batsim asks, it decides, until the simulation ends."""
     from headway.batsim.decide import Decider
-    from headway.batsim.exchange import zmq
+    from headway.batsim.exchange import LARGEST_MESSAGE, check_port, zmq
     from headway.batsim.messages import parse
 
     decider, library = Decider(parse_spec(policy)), zmq()
     with library.Context() as context, context.socket(library.REP) as listening:
         listening.setsockopt(library.LINGER, 1000)
+        listening.setsockopt(library.MAXMSGSIZE, LARGEST_MESSAGE)
+        check_port(socket)
         try:
             listening.bind(socket)
         except library.ZMQError as error:
-            raise UsageError(f"--socket {socket}: {error}; write it as tcp://*:28000") from None
+            raise UsageError(f"--socket {socket}: {error}; write it as tcp://127.0.0.1:28000") from None
         while not decider.over:
             listening.send_string(decider.answer(parse(listening.recv(), "Batsim")).text())
     if not quiet:

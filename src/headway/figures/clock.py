@@ -71,8 +71,11 @@ def clock(schedules: Sequence[Schedule], window: Window | None = None) -> Clock:
     last = max(int(schedule.end.max()) for schedule in held)
     begin, end = zero, max(last, zero + 1)
     if window is not None:
-        begin = zero if window[0] is None else zero + microseconds(window[0])
-        end = end if window[1] is None else zero + microseconds(window[1])
+        try:
+            begin = zero if window[0] is None else zero + microseconds(window[0])
+            end = end if window[1] is None else zero + microseconds(window[1])
+        except ValueError as error:
+            raise UsageError(f"a figure goes from one number of seconds to another: {error}") from None
         if not (begin < end and begin < max(last, zero + 1) and end > zero):
             raise UsageError(
                 f"there is nothing to draw from {(begin - zero) / SECOND:g} to {(end - zero) / SECOND:g} s; "
