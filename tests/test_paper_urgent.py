@@ -20,6 +20,7 @@ from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers.log import Log
 from headway.papers.urgent import measure_swap, runs, work
+from headway.papers.urgent.claims import _kill
 from headway.papers.urgent.drawings import CASES, case
 from headway.papers.urgent.logs import open_logs, share_with_memory, with_urgent
 from headway.papers.urgent.runs import Run, Runs, apart, dedicated
@@ -135,6 +136,9 @@ def test_estimates_over_seeds() -> None:
     assert found.half == pytest.approx(4.303 / 3**0.5, abs=1e-3) and found.sign == 0
     assert estimate([1.0, 1.1, 0.9, 1.0, 1.0]).sign == 1 and estimate([-1.0, -1.1, -0.9]).sign == -1
     assert estimate([2.0]).half is None and estimate([2.0]).sign == 0
+    judged = [_kill(small(), estimate(values), len(values)) for values in ([1.0, 1.1], [1.0, -1.0], [2.0])]
+    assert [claim.verdict for claim in judged] == ["agrees", "differs", "not tested"]
+    assert judged[2].remark == "one seed has no interval; give --seeds"
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc/PID/mem, which is Linux's")

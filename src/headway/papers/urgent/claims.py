@@ -18,11 +18,12 @@ from headway.papers.urgent.tables import (
     number,
     scaled,
 )
-from headway.papers.verdicts import POINTS, Claim, direction, magnitude
+from headway.papers.verdicts import POINTS, Claim, Verdict, direction, magnitude
 from headway.workload.transform.swap_model import fits, suspects
 from headway.workload.transform.swap_table import SWAP_TABLE
 
 NOT_SAID = "in no slide"
+ALONE = "one seed has no interval; give --seeds"
 
 
 def claims(runs: Runs, logs: Sequence[Log], draws: int) -> list[Claim]:
@@ -147,14 +148,21 @@ def _regular(runs: Runs, log: Log, draws: int) -> Iterator[Claim]:
     against = seeds.compared(runs, log, seeds.SUSPEND, seeds.BACKFILL, draws)
     yield Claim(
         f"{log.title}: regular jobs under UJFB against Backfill, mean response", "-", str(against),
-        "not claimed", f"mean over {draws} seeds, 95 % interval (least to largest)", "-", NOT_SAID,
+        "not claimed", ALONE if draws == 1 else f"mean over {draws} seeds, 95 % interval (least to largest)",
+        "-", NOT_SAID,
     )  # fmt: skip
-    kill = seeds.compared(runs, log, seeds.KILL, seeds.SUSPEND, draws)
-    yield Claim(
+    yield _kill(log, seeds.compared(runs, log, seeds.KILL, seeds.SUSPEND, draws), draws)
+
+
+def _kill(log: Log, kill: seeds.Estimate, draws: int) -> Claim:
+    """Whether killing costs more than suspending; a single draw has no interval and tells nothing."""
+    verdict: Verdict = "agrees" if kill.sign > 0 else "differs"
+    remark = "a tie: 0 is inside the interval" if kill.sign == 0 else f"over {draws} seeds"
+    if kill.half is None:
+        verdict, remark = "not tested", ALONE
+    return Claim(
         f"{log.title}: kill/restart: \"time is wasted\"; against suspend/resume, mean response",
-        "longer", str(kill), "agrees" if kill.sign > 0 else "differs",
-        "a tie: 0 is inside the interval" if kill.sign == 0 else f"over {draws} seeds", "direction",
-        "slide \"Preemptive Job Scheduling for UC\"",
+        "longer", str(kill), verdict, remark, "direction", "slide \"Preemptive Job Scheduling for UC\"",
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from headway.papers.log import Log
 from headway.papers.urgent.runs import LOG
 from headway.papers.verdicts import RULE, Reproduction, claims_table, joined, markdown_table, write_page
+from headway.plain import counted
 
 NAME = "urgent.md"
 
@@ -28,7 +29,7 @@ def write(result: Reproduction, folder: Path, logs: Sequence[Log], sizes: str, d
         "![Arrivals of urgent jobs, and slowdowns](urgent-untreated.svg)\n\n" + UNTREATED,
         "## Regular jobs\n\n![Response and slowdown of regular jobs](urgent-regular.svg)\n\n"
         + tables["Regular jobs"],
-        f"## Other draws\n\n{SEEDS.format(draws=draws)}\n\n{tables['Seeds']}",
+        f"## Other draws\n\n{SEEDS.format(draws=counted(draws, 'time'))}\n\n{tables['Seeds']}",
         "## Table 3: swap times\n\n![Swap time against size](urgent-table-3.svg)\n\n" + MODEL
         + "\n\n" + tables["Swap model"],
         tables["Suspicious points"],
@@ -70,7 +71,7 @@ VERDICTS = joined("""
     is a tie otherwise.
 """)
 SEEDS = joined("""
-    The arrivals of urgent jobs and the sizes of all jobs drawn {draws} times (`--seeds`). Each line is a
+    The arrivals of urgent jobs and the sizes of all jobs drawn {draws} (`--seeds`). Each line is a
     mean of changes seed by seed, with Student's interval at 95 %.
 """)
 OWN = joined("""
