@@ -22,11 +22,14 @@ from headway.cli import submit as submitting
 from headway.cli.tasks import _row
 from headway.errors import UsageError
 from headway.live.agent import LiveAgent
+from headway.live.demo import GRID, remove_demonstration
+from headway.live.grid_file import load_grid
 from headway.live.journal import Journal, JournalError
 from headway.live.local_server import LocalServer
 from headway.live.page import page
 from headway.live.proxy import Proxy
 from headway.live.record import recorded
+from headway.live.rehearsal import _begin_anew
 from headway.live.simulated_server import SimulatedServer
 from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused, Remote, _Requests, close, listen, read_token
@@ -398,3 +401,40 @@ def test_a_damaged_journal_of_tasks_that_ran(damage: str, sentence: str) -> None
             journal._run(damage)
             with pytest.raises(JournalError, match=f"is damaged: .*{sentence}.*; put a copy back"):
                 recorded(grid, journal)
+
+
+def test_a_rehearsal_takes_nothing_away_but_the_journal_of_an_earlier_one() -> None:
+    """The folder of a grid may be the one that everything else lies in."""
+    with folder() as path:
+        text = '[grid]\nfolder = "."\n' + cluster("a", 4, kind="simulated")
+        (path / "grid.toml").write_text(text)
+        (path / "mine.txt").write_text("precious")
+        (path / "a").mkdir()
+        (path / "a" / "mine.txt").write_text("precious")
+        grid = load_grid(path / "grid.toml")
+        Journal(path / "journal.db", epoch=0).close()
+        _begin_anew(grid)
+        left = sorted(str(file.relative_to(path)) for file in path.rglob("*.*"))
+        assert left == ["a/mine.txt", "grid.toml", "mine.txt"]
+        Journal(path / "journal.db").close()
+        with pytest.raises(UsageError, match="journal of a grid that was not simulated"):
+            _begin_anew(grid)
+        assert (path / "journal.db").exists()
+
+
+def test_a_demonstration_takes_nothing_away_but_an_earlier_one(run: Headway) -> None:
+    for name in ("home", "grid", "old", "old/state"):
+        (run.folder / name).mkdir()
+    run.write("home/thesis.tex", "precious")
+    assert "thesis.tex, which is of no demonstration" in refused(
+        run, "live", "demo", "--out", "home", "--force"
+    )
+    run.write("grid/grid.toml", "[grid]\n")
+    assert "grid.toml, which is of no demonstration" in refused(
+        run, "live", "demo", "--out", "grid", "--force"
+    )
+    assert {"home/thesis.tex", "grid/grid.toml"} <= {*run.files()}
+    run.write("old/grid.toml", GRID)
+    run.write("old/state/agent.log", "")
+    remove_demonstration(run.folder / "old")
+    assert not list((run.folder / "old").iterdir())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -75,12 +74,12 @@ def live(
 
 
 def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
-    from headway.live.demo import show
+    from headway.live.demo import remove_demonstration, show
 
     if folder.exists() and any(folder.iterdir()):
         if not force:
             raise UsageError(f"{folder} is not empty; give another with --out, or --force to replace it")
-        shutil.rmtree(folder)
+        remove_demonstration(folder)
     display = Display(quiet)
     with display.working("tasks") as progress:
         shown = show(folder, tasks, display.say, progress)

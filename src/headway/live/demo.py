@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import socket
 import time
 from contextlib import closing
@@ -12,7 +13,7 @@ from typing import Any
 
 from headway.audit import audit
 from headway.audit.verdict import Audit
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.live.batch import Batch
 from headway.live.grid_file import Grid, load_grid
 from headway.live.journal import OVER, Journal
@@ -78,6 +79,21 @@ def written(folder: Path) -> Grid:
     file = folder / "grid.toml"
     write_text(file, GRID.format(port=port))
     return load_grid(file)
+
+
+def remove_demonstration(folder: Path) -> None:
+    """Remove what an earlier demonstration left in a folder; one that holds anything else is left alone."""
+    ours = {"grid.toml", "live.html", "marks.txt", "schedule", "state"}
+    others = sorted(entry.name for entry in folder.iterdir() if entry.name not in ours)
+    file = folder / "grid.toml"
+    if others or (file.exists() and not file.read_bytes().startswith(GRID.partition("\n")[0].encode())):
+        what = others[0] if others else file.name
+        raise UsageError(f"{folder} holds {what}, which is of no demonstration; give another with --out")
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
 
 
 def short_tasks(count: int, marks: Path, seed: int = 1) -> list[Task]:

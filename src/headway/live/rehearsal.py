@@ -8,9 +8,9 @@ reallocation event, then each cluster's policy has its turn.
 from __future__ import annotations
 
 import math
-import shutil
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from headway.errors import UsageError
 from headway.live.agent import LiveAgent
 from headway.live.batch import Batch
 from headway.live.grid_file import Grid
+from headway.live.journal import Journal
 from headway.live.launch import end, start_servers, wait_for
 from headway.live.record import recorded
 from headway.live.task import Task
@@ -33,7 +34,7 @@ def rehearse(grid: Grid, workload: Workload, say: Notify, progress: Progress) ->
     if not grid.is_simulated:
         raise UsageError(f'{grid.file}: a rehearsal needs clusters of kind = "simulated"')
     grid = replace(grid, keep=max(grid.keep, len(workload)))  # all tasks are in the schedule
-    shutil.rmtree(grid.folder, ignore_errors=True)
+    _begin_anew(grid)
     for site in {site.policy: site for site in grid.sites}.values():
         Batch.warm(site.cluster, site.policy)
     processes = start_servers(grid, control=True)
@@ -48,6 +49,20 @@ def rehearse(grid: Grid, workload: Workload, say: Notify, progress: Progress) ->
             agent.stop()
     finally:
         end(processes)
+
+
+def _begin_anew(grid: Grid) -> None:
+    """Take the journal of an earlier rehearsal away, and nothing else: who knows what the folder holds."""
+    path = grid.folder / "journal.db"
+    if path.exists():
+        with closing(Journal(path, epoch=0)) as journal:
+            is_real = journal.epoch != 0
+        if is_real:
+            raise UsageError(
+                f"{path} is the journal of a grid that was not simulated; give the rehearsal another folder"
+            )
+    for name in ("journal.db", "journal.db-wal", "journal.db-shm"):
+        (grid.folder / name).unlink(missing_ok=True)
 
 
 class Conductor:
