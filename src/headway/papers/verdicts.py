@@ -93,6 +93,15 @@ def direction(held: Sequence[bool]) -> Verdict:
     return "agrees" if count == len(held) else "in part" if 2 * count >= len(held) else "differs"
 
 
+def unharmed(ratio: float) -> bool:
+    """Whether a ratio with / without leaves something unharmed: no worse than numbers that agree may be.
+
+    >>> unharmed(0.8), unharmed(1.05), unharmed(1.06)
+    (True, True, False)
+    """
+    return ratio <= 1 + POINTS / 100
+
+
 @dataclass
 class Reproduction:
     """What came of reproducing a paper: claims with verdicts, tables by title, files written."""

@@ -10,13 +10,11 @@ import polars as pl
 
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid, best, over_weeks
 from headway.papers.redirection.logs import AT_LEAST, CLUSTERS, WEEKS, Log
-from headway.papers.verdicts import Claim, change_text, direction, number, share_text
+from headway.papers.verdicts import Claim, change_text, direction, number, share_text, unharmed
 from headway.plain import counted
 from headway.simulate import simulate
 from headway.workload.models import generate
 
-HARMLESS = 1.05
-"""A ratio with / without up to which something is not harmed."""
 NOT_SHOWN = "not in the paper"
 NOT_USED = "a log that the paper did not use"
 
@@ -126,7 +124,7 @@ def _maximum(own: pl.DataFrame, log: Log) -> Claim:
     both = top["max_bsld_ratio"], top["max_bsld_ratio_mean"]
     return Claim(
         f"{log.cluster.title}: the maximal bounded slowdown is not harmed", "not harmed",
-        f"x {both[0]:.1f} median, x {both[1]:.1f} average", direction([ratio <= HARMLESS for ratio in both]),
+        f"x {both[0]:.1f} median, x {both[1]:.1f} average", direction([unharmed(ratio) for ratio in both]),
         f"at the best point, theta {top['theta']}, alpha {top['alpha']:g}", "direction", "section VI",
     )  # fmt: skip
 

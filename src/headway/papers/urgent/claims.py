@@ -162,7 +162,8 @@ def _kill(log: Log, kill: seeds.Estimate, draws: int) -> Claim:
         verdict, remark = "not tested", ALONE
     return Claim(
         f"{log.title}: kill/restart: \"time is wasted\"; against suspend/resume, mean response",
-        "longer", str(kill), verdict, remark, "direction", "slide \"Preemptive Job Scheduling for UC\"",
+        "longer", str(kill), verdict, remark, "-" if kill.half is None else "direction",
+        "slide \"Preemptive Job Scheduling for UC\"",
     )  # fmt: skip
 
 
