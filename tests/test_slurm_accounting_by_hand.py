@@ -224,6 +224,46 @@ def test_age_may_count_from_the_submission_on(always: bool) -> None:
     assert (second < third) == always
 
 
+@pytest.mark.parametrize(
+    ("of_qos", "of_account", "of_user", "config", "order"),
+    [
+        ({}, {}, {}, {}, "234"),
+        ({"max_jobs_accrue_per_user": 1}, {}, {}, {}, "243"),
+        ({"max_jobs_accrue_per_user": 2}, {}, {}, {}, "234"),
+        ({"max_jobs_accrue_per_account": 1}, {}, {}, {}, "243"),
+        ({"grp_jobs_accrue": 1}, {}, {}, {}, "234"),  # of all; job 3 is the next in turn
+        ({"grp_jobs_accrue": 3, "max_jobs_accrue_per_user": 1}, {}, {}, {}, "234"),  # the first one decides
+        ({}, {"grp_jobs_accrue": 1}, {}, {}, "243"),
+        ({}, {}, {"max_jobs_accrue": 1}, {}, "243"),
+        ({"max_jobs_accrue_per_user": 1}, {}, {}, {"PriorityFlags": "ACCRUE_ALWAYS"}, "234"),
+        ({"max_jobs_accrue_per_user": 1}, {}, {}, {"AccountingStorageEnforce": "associations"}, "234"),
+    ],
+)
+def test_only_so_many_jobs_may_gain_age(
+    of_qos: dict[str, Any], of_account: dict[str, Any], of_user: dict[str, Any], config: dict[str, str],
+    order: str,
+) -> None:  # fmt: skip
+    """Job 1 has all nodes for an hour. Ann's jobs 2 and 3 wait since the first minutes, Bob's since the 10th.
+    Where only one of hers may gain age, job 3 begins when job 2 starts, and Bob's is older then."""
+    associations = (
+        Association("root"),
+        Association("a", parent=0, limits=Limits(**of_account)),
+        Association("b", parent=0),
+        Association("a", "ann", parent=1, limits=Limits(**of_user)),
+        Association("b", "bob", parent=2),
+    )
+    ages = {"PriorityWeightAge": "100000", "PriorityMaxAge": "1-0"}
+    on = site(
+        ACCOUNTING | ages | config, qos=(Qos("normal", limits=Limits(**of_qos)),), associations=associations
+    )
+    jobs = log(
+        (0, 4, 60, 60), (60, 4, 10, 10), (120, 4, 10, 10), (600, 4, 10, 10),
+        user=["bob", "ann", "ann", "bob"], account=["b", "a", "a", "b"], qos=["normal"] * 4,
+    )  # fmt: skip
+    times = starts(jobs, on)
+    assert "".join(str(job + 1) for job in sorted(range(1, 4), key=times.__getitem__)) == order
+
+
 LOG = """JobID|JobIDRaw|User|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|NNodes
 1|1|u|PREEMPTED|1000|1000|1010|1300|290|60|4|4|1
 1|1|u|COMPLETED|1330|1451|5000|6800|1800|60|4|4|1

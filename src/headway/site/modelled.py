@@ -50,11 +50,8 @@ PRIORITY_FLAGS = frozenset((
 NETWORKS = frozenset(("DRAGONFLY", "SWITCHASNODERANK"))
 """Parts of TopologyParam that are not taken into account."""
 
-LIMITS = frozenset((
-    "grp_jobs_accrue", "max_jobs_accrue", "max_jobs_accrue_per_user", "max_jobs_accrue_per_account",
-    "max_tres_run_mins_per_user", "max_tres_run_mins_per_account",
-))  # fmt: skip
-"""Limits that are not taken into account: on ageing, and minutes of running jobs by user."""
+LIMITS = frozenset(("max_tres_run_mins_per_user", "max_tres_run_mins_per_account"))
+"""Limits that are not taken into account: minutes of running jobs by user, which Slurm 22.05 ignores, too."""
 
 _OFF = frozenset((
     "", "(NULL)", "NONE", "NO", "N/A", "0", "UNLIMITED", "TOPOLOGY/NONE", "TOPOLOGY/DEFAULT",

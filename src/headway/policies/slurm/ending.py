@@ -9,6 +9,7 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import Ended, Job, Phase, Run, Share, State
 from headway.engine.verbs import end_suspended, kill, lose
 from headway.jit import kernel, routine
+from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.ends import forget_running
 from headway.policies.slurm.fairshare import use
 from headway.policies.slurm.independence import count_task, take_licences
@@ -89,7 +90,7 @@ def take_off(state: State, job: int, now: int, requeues: bool, how: int) -> None
     memory.jobs[SlurmJob.BEGIN, job] = max(
         memory.jobs[SlurmJob.BEGIN, job], now + memory.settings[Setting.REQUEUE_WAIT]
     )
-    memory.jobs[SlurmJob.ACCRUED, job] = memory.jobs[SlurmJob.BEGIN, job]
+    begin_age(memory, job, memory.jobs[SlurmJob.BEGIN, job])
     memory.jobs[SlurmJob.ENTERED, job] = now
     memory.jobs[SlurmJob.REASON, job] = Reason.BEGIN_TIME
     memory.returned[memory.clock[SlurmClock.RETURNED]] = job

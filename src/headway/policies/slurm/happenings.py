@@ -7,6 +7,7 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Ended, Job, Phase, Run, Share, State
 from headway.jit import kernel, routine
+from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.ending import take_off
 from headway.policies.slurm.life_tables import Happening, What
 from headway.policies.slurm.priority import prioritise, renew_records
@@ -55,7 +56,8 @@ def release(memory: Memory, job: int, now: int) -> None:
     """
     memory.jobs[SlurmJob.HELD, job] = 0
     begin = max(memory.jobs[SlurmJob.BEGIN, job], now)
-    memory.jobs[SlurmJob.BEGIN, job] = memory.jobs[SlurmJob.ACCRUED, job] = begin
+    memory.jobs[SlurmJob.BEGIN, job] = begin
+    begin_age(memory, job, begin)
     prioritise(memory, job, now)
     leave_queue(memory, job)
     close_gaps(memory)

@@ -58,6 +58,7 @@ def holder_rows(site: Site) -> Table:
     rows[
         [
             Holder.SUBMITTED,
+            Holder.AGEING,
             Holder.IS_USER,
             Holder.RUNNING,
             Holder.NO_DECAY,
@@ -98,6 +99,10 @@ def _limits(rows: Table, h: int, limits: Limits) -> None:
         (Holder.MAX_SUBMIT, limits.max_submit),
         (Holder.MAX_SUBMIT_USER, limits.max_submit_per_user),
         (Holder.MAX_SUBMIT_ACCOUNT, limits.max_submit_per_account),
+        (Holder.GRP_AGEING, limits.grp_jobs_accrue),
+        (Holder.MAX_AGEING, limits.max_jobs_accrue),
+        (Holder.MAX_AGEING_USER, limits.max_jobs_accrue_per_user),
+        (Holder.MAX_AGEING_ACCOUNT, limits.max_jobs_accrue_per_account),
     ):
         rows[row, h] = or_unset(value)
 
@@ -118,6 +123,15 @@ def caps(site: Site, resources: Sequence[str]) -> Table:
             for name, value in given.items():
                 table[cap * count + h, resources.index(name)] = value
     return table
+
+
+def limits_age(limits: Limits) -> bool:
+    """Whether a holder's limits are on jobs that gain age."""
+    ages = (
+        limits.grp_jobs_accrue, limits.max_jobs_accrue, limits.max_jobs_accrue_per_user,
+        limits.max_jobs_accrue_per_account,
+    )  # fmt: skip
+    return any(one is not None for one in ages)
 
 
 def limits_nodes(site: Site) -> bool:

@@ -7,6 +7,7 @@ then on, and it may wait for nodes like any other.
 from __future__ import annotations
 
 from headway.jit import kernel, routine
+from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.life_tables import After, Array, Dependency, Licence, Outcome
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import UNSET, Memory, Reason, SlurmClock, SlurmJob
@@ -92,7 +93,8 @@ def let_in(memory: Memory, job: int, now: int) -> bool:
         memory.jobs[SlurmJob.REASON, job] = Reason.DEPENDENCY if state == OPEN else Reason.NEVER_SATISFIED
         return False
     memory.jobs[SlurmJob.KEPT_BACK, job] = 0
-    memory.jobs[SlurmJob.BEGIN, job] = memory.jobs[SlurmJob.ACCRUED, job] = now
+    memory.jobs[SlurmJob.BEGIN, job] = now
+    begin_age(memory, job, now)
     return True
 
 

@@ -121,6 +121,8 @@ class Setting(IntEnum):
     """How long after its reservation's end a job may still run (ResvOverRun), in seconds."""
     INCREASES_ONLY = 74
     """PriorityFlags=INCR_ONLY: a calculation lowers nobody's priority."""
+    LIMITS_AGE = 77
+    """Whether only so many waiting jobs of somebody may gain age."""
     TESTS_ALL = 76
     """EnforcePartLimits=ALL: a submission is tested in each of its partitions."""
     WEIGHS_TRES = 75

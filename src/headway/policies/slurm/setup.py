@@ -21,6 +21,7 @@ from headway.policies.slurm.holders import (
     caps,
     factors,
     holder_rows,
+    limits_age,
     limits_nodes,
     or_unset,
     other_resources,
@@ -173,6 +174,8 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         accounts=np.zeros((max(len(site.qos), 1) * max(accounts, 1), len(resources) + 1), np.int64),
         submitted_by_user=np.zeros(max(len(site.qos), 1) * max(users, 1), np.int64),
         submitted_by_account=np.zeros(max(len(site.qos), 1) * max(accounts, 1), np.int64),
+        ageing_by_user=np.zeros(max(len(site.qos), 1) * max(users, 1), np.int64),
+        ageing_by_account=np.zeros(max(len(site.qos), 1) * max(accounts, 1), np.int64),
         usage=usage_rows(site, first),
         used=np.zeros((max(holders, 1), len(resources)), np.float64),
         queue=np.zeros((len(Record), queue), np.int64),
@@ -360,6 +363,8 @@ def _accounting(site: Site, row: Table) -> None:
     row[Setting.WAIVES] = any({flag.upper() for flag in one.flags} & set(WAIVERS) for one in site.qos)
     limits = [one.limits for one in site.qos] + [one.limits for one in site.associations]
     ends = any(one.grp_tres_mins or one.grp_wall_minutes is not None for one in limits)
+    always = "ACCRUE_ALWAYS" in config.list("PriorityFlags")
+    row[Setting.LIMITS_AGE] = row[Setting.ENFORCE] and not always and any(map(limits_age, limits))
     row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and not row[Setting.SAFE] and ends
 
 

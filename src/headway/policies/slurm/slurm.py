@@ -13,6 +13,7 @@ from headway.engine.heap import pop
 from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State
 from headway.engine.verbs import turn_away, wake
 from headway.jit import kernel
+from headway.policies.slurm.accrual import begin_age, give_ages
 from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.ending import completing, draw, finish, second_of
 from headway.policies.slurm.gang import settle
@@ -93,9 +94,7 @@ def take_submissions(state: State, now: int) -> None:
             continue
         since = memory.jobs[SlurmJob.SINCE, job]
         memory.jobs[SlurmJob.ENTERED, job] = now if since == UNSET else since
-        memory.jobs[SlurmJob.ACCRUED, job] = max(
-            memory.jobs[SlurmJob.ENTERED, job], memory.jobs[SlurmJob.BEGIN, job]
-        )
+        begin_age(memory, job, max(memory.jobs[SlurmJob.ENTERED, job], memory.jobs[SlurmJob.BEGIN, job]))
         ran += memory.jobs[SlurmJob.RAN, job]
         if memory.jobs[SlurmJob.KEPT_BACK, job] > 0:
             memory.jobs[SlurmJob.ACCRUED, job] = UNSET
@@ -189,6 +188,7 @@ def main_loop(state: State, now: int, epilogs: bool) -> None:
         end_full_pass(memory)
     if not (full or queued or epilogs) or waits_for_epilogs(state, now) or clock[SlurmClock.PENDING] == 0:
         return
+    give_ages(state, now)
     if main_pass(state, now, full):
         clock[SlurmClock.STAMP] = now  # a blocked job has a new reason
 
@@ -232,6 +232,7 @@ def backfill(state: State, now: int) -> None:
     if due < 0 or due > now or waits_for_epilogs(state, now) or is_late(memory, now):
         return
     if clock[SlurmClock.PENDING] > 0:
+        give_ages(state, now)
         backfill_cycle(state, now, memory.settings[Setting.PLAIN] > 0)
         if clock[SlurmClock.STAMPED] > 0:
             clock[SlurmClock.STAMP] = now

@@ -6,6 +6,7 @@ from headway.engine.heap import pop, push
 from headway.engine.tables import NODE_ROWS, Clock, Ended, Job, Node, Phase, Share, State, Why
 from headway.engine.verbs import start_on_nodes, start_suspended
 from headway.jit import kernel, routine
+from headway.policies.slurm.accrual import end_age
 from headway.policies.slurm.calendar import lay_allowed, seconds_left
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.ending import make_go, take_off
@@ -334,6 +335,7 @@ def begin(
     count_task(memory, job, 1)
     take_licences(memory, job, 1)
     leave_queue(memory, job)
+    end_age(memory, job)
     memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from headway.engine.tables import Clock, List, State
 from headway.engine.verbs import turn_away
 from headway.jit import kernel, routine
+from headway.policies.slurm.accrual import end_age
 from headway.policies.slurm.life_tables import Array, Outcome
 from headway.policies.slurm.limits import account_row, first_qos, qos_value, second_qos, user_row
 from headway.policies.slurm.queue import leave_queue, shortest_in
@@ -126,6 +127,7 @@ def cancel(state: State, job: int, reason: int, now: int) -> None:
     memory.clock[SlurmClock.PENDING] -= 1
     memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
     leave_queue(memory, job)
+    end_age(memory, job)
     count_submitted(memory, job, -1)
     turn_away(state, job)
 

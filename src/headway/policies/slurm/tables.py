@@ -351,6 +351,9 @@ class SlurmClock(IntEnum):
     """The second that the present pass or cycle is of; a cycle that is made up for is over."""
     UNDEALT = 37
     """Whether a job has ended since those that take turns were dealt to rows."""
+    AGELESS_FROM = 38
+    """Where ages are limited, the jobs from here on up to AGELESS_TO may have none yet."""
+    AGELESS_TO = 39
     UNSETTLED = 30
     """Whether jobs were suspended since it was last found out who may go on."""
 
@@ -420,6 +423,13 @@ class Holder(IntEnum):
     MAX_SUBMIT_ACCOUNT = 14
     BLOCKED = 24
     """Until when the present cycle plans nobody of a QOS, because a limit stopped one (assoc_limit_stop)."""
+    AGEING = 25
+    """Waiting jobs that gain age, where that is limited."""
+    GRP_AGEING = 26
+    MAX_AGEING = 27
+    """Of an association."""
+    MAX_AGEING_USER = 28
+    MAX_AGEING_ACCOUNT = 29
 
 
 class Cap(IntEnum):
@@ -498,6 +508,10 @@ class Memory(NamedTuple):
     submitted_by_user: Table
     """[QOS x users + user] jobs that wait or run."""
     submitted_by_account: Table
+    """[QOS x accounts + account]"""
+    ageing_by_user: Table
+    """[QOS x users + user] jobs that wait and gain age, where that is limited."""
+    ageing_by_account: Table
     """[QOS x accounts + account]"""
     usage: Numbers
     """[Usage, holder]"""
