@@ -24,7 +24,7 @@ from headway.policies.slurm.independence import (
     waits_for_a_start,
 )
 from headway.policies.slurm.life_tables import Array
-from headway.policies.slurm.offers import fewest_nodes, whole_nodes
+from headway.policies.slurm.offers import asks_gres, fewest_nodes, whole_nodes
 from headway.policies.slurm.plan_table import (
     clear_table,
     cut_window,
@@ -166,12 +166,25 @@ def settle_array(memory: Memory, job: int, part: int, place: int) -> None:
         refuse_array(memory, job, part, Array.REFUSED_CYCLE, memory.clock[SlurmClock.CYCLES])
 
 
+@kernel
+def any_with_gres(memory: Memory) -> bool:
+    """Whether a job waits that asks for generic resources."""
+    place = memory.clock[SlurmClock.QUEUED] if memory.gres_asked.shape[0] > 0 else 0
+    while place > 0:
+        place -= 1
+        job = memory.queue[Record.JOB, place]
+        if job != GONE and asks_gres(memory, job) > 0:
+            return True
+    return False
+
+
 @routine
 def backfill_cycle(state: State, now: int, whole: bool) -> None:
     """Go through the queue once; as far as a job may start, unless the ``whole`` queue is asked for.
 
     Plans behind the last job that may start keep nothing from anybody. Whether they change a time stamp is
-    then not known (UNSURE).
+    then not known (UNSURE). Where a job waits that asks for generic resources, all are tested: that changes
+    the weights of nodes for the next cycle.
     """
     memory = state.memory
     begin_cycle(state, now)
@@ -181,6 +194,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     if memory.settings[Setting.RESERVE_RUNNING] > 0:
         enter_running(state)
     last, plans, starts, left = memory.clock[SlurmClock.QUEUED] - 1, -1, 0, 0
+    whole = whole or any_with_gres(memory)
     for place in range(memory.clock[SlurmClock.QUEUED]):
         if memory.clock[SlurmClock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
             break

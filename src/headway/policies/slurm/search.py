@@ -24,6 +24,7 @@ from headway.policies.slurm.limits import (
     second_qos,
 )
 from headway.policies.slurm.main_loop import priority_bound
+from headway.policies.slurm.offers import asks_gres
 from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.plan_table import (
     END,
@@ -327,8 +328,9 @@ def search(state: State, place: int, now: int) -> bool:
     any_reserved = memory.reservations.shape[1] > 0
     narrowed = any_reserved or memory.settings[Setting.KEEPS_NODES] > 0
     licences = memory.settings[Setting.BF_LICENCES] > 0 and memory.jobs[SlurmJob.LICENCES, job] > 0
+    weighs = asks_gres(memory, job) > 0  # each window that it is tested on
     known = memory.jobs[SlurmJob.SIZED, job] > 0 and not (
-        only_now or plain or memory.settings[Setting.PREEMPTION] != Preemption.OFF
+        only_now or plain or weighs or memory.settings[Setting.PREEMPTION] != Preemption.OFF
     )
     lay_widest(memory, job, part)
     by_count = known and not (narrowed or licences) and counts_nodes(memory, job, part)
