@@ -442,6 +442,10 @@ def test_scripts_inputs_and_exit_statuses(tmp_path: Path) -> None:
         ('[grid]\npage = "https://[2001:db8::1]:8"\n[[cluster]]\nname = "a"\nprocs = 2', "of this machine"),
         ('[grid]\nlisten = "unix:s"\n[[cluster]]\nname = "a"\nprocs = 2\nlisten = "unix:s"', "two of agent"),
         ('[grid]\nfolder = true\n[[cluster]]\nname = "a"\nprocs = 2', "grid: folder: must be text in quotes"),
+        (
+            '[grid]\nfolder = "~nemo/x"\n[[cluster]]\nname = "a"\nprocs = 2',
+            "below the home of somebody",
+        ),
         ('[grid]\nfolder = ""\n[[cluster]]\nname = "a"\nprocs = 2', "grid: folder: is empty; name a file"),
         ('[grid]\ntoken = ["t"]\n[[cluster]]\nname = "a"\nprocs = 2', "grid: token: must be text in quotes"),
         ('[grid]\nfence = "\\u0000"\n[[cluster]]\nname = "a"\nprocs = 2', "grid: fence: must be text"),

@@ -152,6 +152,15 @@ def test_files_and_modules_that_do_not_exist(headway: Headway) -> None:
     )
 
 
+def test_a_file_below_the_home_of_nobody(headway: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "~nobody-here/mine.py: there is no such file" in refused(headway, "~nobody-here/mine.py:mine")
+    sweep = '[[workload]]\ntrace = "log.swf"\n[[policy]]\npolicy = "~nobody-here/mine.py:mine"\n'
+    headway.write("s.toml", sweep)
+    assert "there is no file ~nobody-here" in headway("sweep", "s.toml", "--out", "new").err
+    monkeypatch.setenv("HEADWAY_DATA_DIR", "~nobody-here/data")
+    assert headway("datasets").status == 0
+
+
 def test_a_class_in_place_of_its_object_and_other_things_are_refused() -> None:
     log = package.Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[1])
     with pytest.raises(HeadwayError, match=r"give an object of it, Limited\(\)"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -63,7 +64,7 @@ def policy_key(spec: Spec) -> object:
 
 def _content(file: str) -> str:
     """Digest of a file that a policy reads; its path where there is none, which the run will tell."""
-    path = Path(file).expanduser()
+    path = Path(os.path.expanduser(file))
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else file
 
 
@@ -88,7 +89,7 @@ def user_source(spec: Spec) -> Path:
 def source_file(file: str | None, module: str | None, name: str) -> Path:
     """The Python file of a thing named ./file.py:Name or module:Name."""
     if file is not None:
-        path = Path(file).expanduser()
+        path = Path(os.path.expanduser(file))
     else:
         try:
             found = find_spec(module or "")

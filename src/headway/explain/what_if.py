@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -46,9 +47,9 @@ def _obstacle(case: Case) -> str:
         return f"the policy {schedule.policy} is not known here ({error})"
     if source:
         file = source.get("file") or spec.file
-        if not file or not Path(file).expanduser().is_file():
+        if not file or not Path(os.path.expanduser(file)).is_file():
             return f"the file of the policy {schedule.policy} is not here"
-        now = digests(Path(file).expanduser())
+        now = digests(Path(os.path.expanduser(file)))
         if now.pop("") != source.get("sha256"):
             return f"{file} has changed since the run was made"
         if now != source.get("imports", {}):

@@ -297,7 +297,10 @@ class _Reader:
         return tuple(value)
 
     def place(self, name: str) -> Path:
-        return (self.path.parent / Path(name).expanduser()).absolute()
+        try:
+            return (self.path.parent / Path(name).expanduser()).absolute()
+        except RuntimeError:
+            raise self.error(f"{name} is below the home of somebody who has none here", "") from None
 
     def address(self, value: object, default: Path) -> str:
         from headway.live.wire import checked

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import inspect
 import json
+import os
 import sys
 from difflib import get_close_matches
 from functools import cache
@@ -46,7 +47,7 @@ def _is_users(name: str, value: object, home: ModuleType) -> bool:
 
 def load_file(file: str) -> ModuleType:
     """The module in a Python file; read again only when its content has changed."""
-    path = Path(file).expanduser().resolve()
+    path = Path(os.path.expanduser(file)).resolve()
     if not path.is_file():
         wrong = "is not a regular file" if path.exists() else "there is no such file"
         raise UsageError(f"{file}: {wrong}; name a Python file")

@@ -30,12 +30,12 @@ class Copy:
 def data_folder() -> Path:
     """HEADWAY_DATA_DIR, else headway in XDG_DATA_HOME (or the system's place for such data)."""
     if chosen := os.environ.get("HEADWAY_DATA_DIR"):
-        return Path(chosen).expanduser()
+        return Path(os.path.expanduser(chosen))
     if home := os.environ.get("XDG_DATA_HOME"):
         return Path(home) / "headway"
     if os.name == "nt" and (local := os.environ.get("LOCALAPPDATA")):
         return Path(local) / "headway"
-    return Path.home() / ".local" / "share" / "headway"
+    return Path(os.path.expanduser("~/.local/share/headway"))
 
 
 def registry_file() -> Path:
