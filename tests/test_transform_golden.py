@@ -194,6 +194,11 @@ def test_tsunami_jobs_are_injected_in_turn() -> None:
     assert few.procs[2:].tolist() == [128, 256] and seconds(few.walltime[2:]) == [1200, 780]
 
 
+def test_nobody_is_injected_before_the_clock_begins() -> None:
+    with pytest.raises(UsageError, match="before 0.*-5"):
+        apply(jobs(submit=[50]), "inject(arrivals=[7, -5], procs=1000)")
+
+
 def test_injected_jobs_get_numbers_no_dropped_job_had() -> None:
     work = apply(jobs(submit=[0, 1, 2]), "first(1)")
     assert apply(work, "inject(jobs=[[1, 5]], arrivals=[3])").job.tolist() == [1, 4]
