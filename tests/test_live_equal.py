@@ -67,7 +67,9 @@ def test_suspensions_are_on_record_as_in_a_simulation() -> None:
     workload = drawn.with_columns(urgent=np.arange(60) % 5 == 4)
     simulated = headway.simulate(workload, 16, "ujfb(swap=0)")
     with folder() as path:
-        grid = written(path, cluster("a", 16, kind="simulated", policy="ujfb(swap=0)"))
+        grid = written(
+            path, cluster("a", 16, kind="simulated", policy="ujfb(swap=0)"), "reallocation(period=1e7)"
+        )
         with running(grid) as live:
             Conductor(live.agent, tasks_of(workload)).run()
             made = recorded(grid, live.agent.journal)
