@@ -195,7 +195,7 @@ def test_tsunami_jobs_are_injected_in_turn() -> None:
 
 
 def test_nobody_is_injected_before_the_clock_begins() -> None:
-    with pytest.raises(UsageError, match="before 0.*-5"):
+    with pytest.raises(UsageError, match=r"before 0.*-5"):
         apply(jobs(submit=[50]), "inject(arrivals=[7, -5], procs=1000)")
 
 
