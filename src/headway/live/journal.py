@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from headway.errors import HeadwayError
-from headway.live.spans import Span, told_spans
+from headway.live.spans import Span, stored_spans
 from headway.live.task import Task
 from headway.units import LATEST
 
@@ -310,10 +310,7 @@ class Journal:
     def spans(self, attempt: int) -> list[Span]:
         """When a task was suspended at a server, and its runs there that were given up."""
         row = self._run("SELECT told FROM spans WHERE attempt = ?", (attempt,)).fetchone()
-        try:
-            found = [] if row is None else told_spans(json.loads(row[0]))
-        except (TypeError, ValueError, RecursionError):
-            found = None
+        found = [] if row is None else stored_spans(row[0])
         if found is None:
             raise self.damaged(f"when attempt {attempt} of it was suspended cannot be read")
         return found

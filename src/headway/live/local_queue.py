@@ -21,7 +21,7 @@ from typing import Any
 from headway.errors import HeadwayError
 from headway.live.journal import private, sound
 from headway.live.server import NAME
-from headway.live.spans import Span, told_spans
+from headway.live.spans import Span, stored_spans
 from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.units import LATEST
@@ -207,10 +207,7 @@ class LocalQueue:
     def spans(self, job: int) -> list[Span]:
         """When a job was suspended, and its runs that were given up; times in µs since 1970."""
         rows = self._all("SELECT told FROM spans WHERE job = ?", (job,))
-        try:
-            found = told_spans(json.loads(rows[0][0])) if rows else []
-        except (TypeError, ValueError, RecursionError):
-            found = None
+        found = stored_spans(rows[0][0]) if rows else []
         if found is None:
             raise self._damaged(f"when job {job} of it was suspended cannot be read")
         return found

@@ -8,8 +8,9 @@ A server that suspends or stops jobs tells their spans; of the others the agent 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 START, RESUME, SUSPEND, STOP, KILL = "start", "resume", "suspend", "stop", "kill"
 """What the policy of a cluster wants to be done with a job."""
@@ -57,6 +58,14 @@ def time_suspended(spans: Sequence[Span], run: int) -> int:
         for span in spans
         if span.state == SUSPENDED and span.run == run and span.end is not None
     )
+
+
+def stored_spans(text: Any) -> list[Span] | None:
+    """Spans from the text that a table keeps of them; None if it cannot be read."""
+    try:
+        return told_spans(json.loads(text))
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def told_spans(value: object) -> list[Span] | None:

@@ -56,6 +56,14 @@ class Asked(NamedTuple):
         """CPUs that each node must give a job at least: those of a task, or of all that a node is to get."""
         return per_task * np.where((self.tasks_per_node > 0) & (self.tasks > 1), self.tasks_per_node, 1)
 
+    def memory(self, by_cpu: Table | int, by_node: Table | int) -> tuple[Table, Table]:
+        """MB for each CPU (0: it is counted by node) and for each node; who asks for none has the given."""
+        none = (self.memory_cpu < 0) & (self.memory_node < 0)
+        return (
+            np.where(none, by_cpu, np.maximum(self.memory_cpu, 0)),
+            np.where(none, by_node, np.maximum(self.memory_node, 0)),
+        )
+
     def of_rows(self, rows: Table) -> Asked:
         """What some of the jobs ask for."""
         return Asked(*(column[rows] for column in self))  # type: ignore[arg-type]
@@ -91,9 +99,8 @@ def default_memory(site: Site, partition: Partition) -> tuple[int, int]:
 def least_memory(site: Site, first: Table, asked: Asked, node_cpus: Table) -> Table:
     """MB that a node must have in all to be of use for a job; ``first`` are the jobs' first partitions."""
     cpu, node = np.array([default_memory(site, one) for one in site.partitions], np.int64).T[:, first]
-    none = (asked.memory_cpu < 0) & (asked.memory_node < 0)
-    by_cpu = np.where(none, cpu, np.maximum(asked.memory_cpu, 0))
-    return np.where(by_cpu > 0, by_cpu * node_cpus, np.where(none, node, asked.memory_node))
+    by_cpu, by_node = asked.memory(cpu, node)
+    return np.where(by_cpu > 0, by_cpu * node_cpus, by_node)
 
 
 def adapted(site: Site, partition: Partition, asked: Asked) -> InPartition:
@@ -138,10 +145,7 @@ def _memory(site: Site, partition: Partition, asked: Asked) -> tuple[Table, Tabl
     """MB for each CPU (0: it is counted by node) and for each node that jobs ask for, or have by default."""
     node = site.nodes[partition.nodes[0]] if partition.nodes else None
     whole = 0 if node is None else node.memory_mb - node.memory_spec_mb
-    cpu, all_of_it = default_memory(site, partition)
-    none = (asked.memory_cpu < 0) & (asked.memory_node < 0)
-    by_cpu = np.where(none, cpu, np.maximum(asked.memory_cpu, 0))
-    by_node = np.where(none, all_of_it, np.maximum(asked.memory_node, 0))
+    by_cpu, by_node = asked.memory(*default_memory(site, partition))
     return by_cpu, np.where(by_node == 0, whole, by_node)
 
 

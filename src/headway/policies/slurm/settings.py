@@ -98,7 +98,7 @@ class Setting(IntEnum):
     WAIVES = 63
     """Whether a QOS waives bounds of partitions."""
     LIMITS_NODES = 65
-    """Whether a limit on the nodes that jobs hold together is set anywhere."""
+    """Whether a limit on the nodes that jobs hold together is set anywhere, and limits are enforced."""
     ACCRUE_ALWAYS = 71
     """PriorityFlags=ACCRUE_ALWAYS: jobs gain age from their submission on, eligible or not."""
     KEEPS_NODES = 72

@@ -130,15 +130,16 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     """The controller's tables before the first job comes."""
     requests = Requests(site, arrivals)
     jobs, nodes, users, accounts = requests.table(), len(site.nodes), requests.users, requests.accounts
-    resources = [*NAMED, *other_resources(site)]
+    resources, weights = [*NAMED, *other_resources(site)], tres_weights(site)
     jobs = np.vstack([jobs, np.zeros((len(resources), jobs.shape[1]), np.int64)])
     settings, holders = settings_of(site), len(site.qos) + len(site.associations)
-    settings[Setting.LIMITS_NODES] = limits_nodes(site)
+    settings[Setting.LIMITS_NODES] = settings[Setting.ENFORCE] and limits_nodes(site)
     by_user = any(partition.exclusive_user for partition in site.partitions)
     settings[Setting.KEEPS_NODES] = by_user or bool((jobs[SlurmJob.KEEPS_NODES] > 0).any())
     settings[Setting.USERS], settings[Setting.ACCOUNTS] = users, accounts
     settings[Setting.ORIGIN] = arrivals.origin
     settings[Setting.RESTRICTS] = any(any(row) for row in requests.standings)
+    user_rows, account_rows = (max(len(site.qos), 1) * max(one, 1) for one in (users, accounts))
     counted = max(users * len(site.partitions), holders, 1)
     slots = int(settings[Setting.BF_TABLE] + 2 * settings[Setting.BF_MAX_TEST] + 8)
     plans = int(2 * settings[Setting.BF_MAX_TEST] + 8)
@@ -170,12 +171,12 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         holders=holder_rows(site),
         caps=caps(site, resources),
         held=np.zeros((max(holders, 1), len(resources)), np.int64),
-        users=np.zeros((max(len(site.qos), 1) * max(users, 1), len(resources) + 1), np.int64),
-        accounts=np.zeros((max(len(site.qos), 1) * max(accounts, 1), len(resources) + 1), np.int64),
-        submitted_by_user=np.zeros(max(len(site.qos), 1) * max(users, 1), np.int64),
-        submitted_by_account=np.zeros(max(len(site.qos), 1) * max(accounts, 1), np.int64),
-        ageing_by_user=np.zeros(max(len(site.qos), 1) * max(users, 1), np.int64),
-        ageing_by_account=np.zeros(max(len(site.qos), 1) * max(accounts, 1), np.int64),
+        users=np.zeros((user_rows, len(resources) + 1), np.int64),
+        accounts=np.zeros((account_rows, len(resources) + 1), np.int64),
+        submitted_by_user=np.zeros(user_rows, np.int64),
+        submitted_by_account=np.zeros(account_rows, np.int64),
+        ageing_by_user=np.zeros(user_rows, np.int64),
+        ageing_by_account=np.zeros(account_rows, np.int64),
         usage=usage_rows(site, first),
         used=np.zeros((max(holders, 1), len(resources)), np.float64),
         queue=np.zeros((len(Record), queue), np.int64),
@@ -202,7 +203,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         gres_asked=gres_asked(site, requests.count, requests.life),
         gres_of=gres_of(site),
         gres_tres=np.array([resources.index(n) if n in resources else UNSET for n in limited], np.int64),
-        tres_weights=np.array([tres_weights(site).get(name, 0.0) for name in resources]),
+        tres_weights=np.array([weights.get(name, 0.0) for name in resources]),
         tres_whole=tres_whole(site, resources),
         licences=licences,
         licences_asked=licences_asked,

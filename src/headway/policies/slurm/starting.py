@@ -187,8 +187,7 @@ def never_fits(state: State, job: int, part: int) -> bool:
 @kernel
 def weights_change(memory: Memory) -> bool:
     """Whether jobs make nodes lighter or heavier for others: by generic resources, or limits on nodes."""
-    limits_nodes = memory.settings[Setting.ENFORCE] > 0 and memory.settings[Setting.LIMITS_NODES] > 0
-    return bool(memory.gres_asked.shape[0] > 0 or limits_nodes)
+    return bool(memory.gres_asked.shape[0] > 0 or memory.settings[Setting.LIMITS_NODES] > 0)
 
 
 @kernel
@@ -247,7 +246,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     candidates(state, allowed, job, part)
     if weights_change(memory):
         reset_weights(memory, job, part)
-    if memory.settings[Setting.ENFORCE] > 0 and memory.settings[Setting.LIMITS_NODES] > 0:
+    if memory.settings[Setting.LIMITS_NODES] > 0:
         lay_counted(state, job, part)
         prefer_held(memory, job, part)
     if memory.reservations.shape[1] > 0 and loop == MAIN:
