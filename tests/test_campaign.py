@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -18,9 +19,11 @@ import headway
 from headway.campaign import Campaign, Results, running, workers
 from headway.campaign.cell import Cell
 from headway.campaign.identity import policy_key, workload_digest
-from headway.campaign.measure import Chunk, Outcome, Settings
+from headway.campaign.measure import Chunk, Outcome, Settings, run_task, tasks_of
+from headway.campaign.store import Store
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec
+from headway.workload.header import Header
 from headway.workload.models import generate
 
 MODEL = "lublin(jobs=60, procs=16, load=1.5, seed={seed})"
@@ -190,6 +193,8 @@ def test_the_digest_of_a_workload_sees_every_column() -> None:
         changed = workload.with_columns(**other)
         assert workload_digest(changed) != digest
     assert workload_digest(workload.with_labels(user=["a"])) != digest
+    later = Header([*workload.header.lines, "; UnixStartTime: 43200"])  # agents see the time of day
+    assert workload_digest(workload.with_header(later)) != digest
 
 
 # ---- runs -------------------------------------------------------------------------------------
@@ -360,6 +365,100 @@ def test_failed_cells_are_kept_with_their_error_and_retried_on_request(tmp_path:
     done = campaign.run(tmp_path / "out", workers=1, retry_failed=True)
     assert done.failed.height == 0 and done.progress is not None and done.progress.done == 2
     assert done.frame["fine"].to_list() == [1] * 6
+
+
+def test_a_fresh_run_counts_whatever_came_of_it(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    (tmp_path / "m.py").write_text(FLAKY.format(flag=str(flag), deed="raise ValueError('no luck')"))
+    campaign = small(measures=[f"{tmp_path / 'm.py'}:flaky"], schedules=True)
+    assert campaign.run(tmp_path / "out", workers=1).failed.height == 0
+    flag.touch()
+    again = campaign.run(tmp_path / "out", workers=1, fresh=True)
+    assert again.failed["label"].to_list() == ["easy(order=sjf)"] * 2
+    assert again.frame.height == 4
+    with pytest.raises(headway.InputError, match="no schedule"):
+        again.schedule(again.failed["cell"][0])
+    moved = tmp_path / "moved"  # copies have times of their own
+    shutil.copytree(tmp_path / "out", moved, copy_function=shutil.copyfile)
+    kept = campaign.run(moved, workers=1)
+    assert kept.failed.height == 2 and kept.progress is not None and kept.progress.done == 0
+
+
+def test_classes_are_those_of_the_last_run(tmp_path: Path) -> None:
+    def outcome(cell: str, wait: int) -> Outcome:
+        return Outcome(cell, classes=[{"by": "size", "class": "1", "jobs": 1, "mean_wait": wait}])
+
+    for number in range(8):  # which of two files has the later name is a matter of luck
+        store, cells = Store(tmp_path / str(number)), (f"{number}a", f"{number}b")
+        with store.writing():
+            for cell in cells:
+                store.add([outcome(cell, 1)], {})
+            store.merge()
+        with store.writing():
+            store.add([outcome(cell, 2) for cell in cells], {})
+            assert Results(store.folder, pl.DataFrame()).classes()["mean_wait"].to_list() == [2, 2]
+            store.merge()
+        assert Results(store.folder, pl.DataFrame()).classes()["mean_wait"].to_list() == [2, 2]
+
+
+def test_a_second_campaign_does_not_take_away_the_folder_of_the_first(tmp_path: Path) -> None:
+    first, second = Store(tmp_path / "out"), Store(tmp_path / "out")
+    refused = pytest.raises(UsageError, match="another campaign")
+    # The folder was not there when the second began, and is when the second asks for it.
+    with refused, second.gone_if_empty(), first.writing(), second.writing():
+        pass
+    assert (tmp_path / "out").is_dir()
+
+
+def test_an_edited_measure_is_measured_again_in_the_same_process(tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    for value in (1, 2):
+        file.write_text(f"def mine(schedule):\n    return {{'mine': {value}}}\n")
+        results = small(measures=[f"{file}:mine"]).run(tmp_path / "out", workers=1)
+        assert results.frame["mine"].to_list() == [value] * 6
+
+
+def test_a_measure_that_changes_during_a_campaign_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    file.write_text("def mine(schedule):\n    return {'mine': 1}\n")
+    campaign = small(measures=[f"{file}:mine"])
+    [task, *_] = tasks_of(campaign.cells())
+    file.write_text("def mine(schedule):\n    return {'mine': 2}\n")
+    outcome = run_task(task, generate(MODEL.format(seed=0)), campaign.settings)
+    assert outcome.error == "the source of a measure changed after the campaign began; run it again"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error"),
+    [
+        ("{'status': 1}", "'status' has the name of another column; rename it"),
+        ("{'cell': 1}", "'cell' has the name of another column; rename it"),
+        ("{'label': 1}", "'label' has the name of another column; rename it"),
+        ("{'turn': 1}", "'turn' has the name of another column; rename it"),
+        ("{7: 1}", "is called 7, which is no text; give it a name"),
+    ],
+)
+def test_numbers_with_names_that_a_table_cannot_have_are_told(
+    tmp_path: Path, numbers: str, error: str
+) -> None:
+    (tmp_path / "m.py").write_text(f"def mine(schedule):\n    return {numbers}\n")
+    results = small(measures=[f"{tmp_path / 'm.py'}:mine"], replications=1).run(tmp_path / "o", workers=1)
+    assert results.failed.height == 3
+    assert results.failed["error"][0].endswith(error)
+
+
+def test_a_measure_named_like_a_parameter_is_kept_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("def mine(schedule):\n    return {'order': 5}\n")
+    results = small(measures=[f"{tmp_path / 'm.py'}:mine"], replications=1).run(tmp_path / "o", workers=1)
+    assert results.frame["order"].to_list() == [5, 5, 5]
+    assert results.frame["policy_order"].to_list() == ["fcfs", None, "sjf"]
+
+
+def test_a_text_cannot_be_compared(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("def mine(schedule):\n    return {'mine': 'long'}\n")
+    results = small(measures=[f"{tmp_path / 'm.py'}:mine"]).run(tmp_path / "out", workers=1)
+    with pytest.raises(UsageError, match="mine is not a number in every cell"):
+        results.against_baseline("mine")
 
 
 def test_a_worker_process_that_dies_fails_its_cell_only(tmp_path: Path) -> None:

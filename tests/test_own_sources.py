@@ -56,6 +56,21 @@ def test_a_change_anywhere_is_another_policy(folder: Path, file: str, spec: str)
     assert policy_key(parse_spec(spec)) != before
 
 
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("place", ["rules.py", "rules/__init__.py", "rules/sizes.py"])
+def test_what_lies_on_pythons_path_is_found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, beside: bool
+) -> None:
+    (folder / "mine.py").write_text("import rules.sizes\n" if "sizes" in place else "import rules\n")
+    there = folder / "library" / place
+    there.parent.mkdir(parents=True)
+    there.write_text("LIMIT = 1\n")
+    if beside and "sizes" not in place:
+        (folder / "rules").mkdir()  # a folder alone, which Python passes over for a module
+    monkeypatch.syspath_prepend(str(folder / "library"))
+    assert there.resolve() in sources(folder / "mine.py").values()
+
+
 def test_a_moved_policy_is_the_same(folder: Path) -> None:
     before = digests(folder / "mine.py")
     os.rename(folder, folder.parent / "moved")

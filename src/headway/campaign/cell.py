@@ -9,6 +9,12 @@ from headway.platform import Platform
 from headway.policies.spec import Spec
 from headway.workload import Workload
 
+DESCRIBED = frozenset((
+    "cell", "workload", "part", "block", "seed", "machine", "procs", "policy", "label", "baseline", "status",
+    "error", "turn",
+))  # fmt: skip
+"""Columns of the results that say which cell a row is and how it ended: names that no number may have."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -26,6 +32,7 @@ class Cell:
     """What describes it in the results."""
     parameters: dict[str, Any] = field(compare=False)
     policy_key: object = field(compare=False)
+    measures_key: tuple[str, ...] = field(compare=False)
 
 
 @dataclass(frozen=True)

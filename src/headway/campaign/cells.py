@@ -26,7 +26,8 @@ def batches(
     settings: Settings,
 ) -> Iterator[list[Batch]]:
     """All cells in the order of the campaign; sources are opened seed by seed, one source ahead."""
-    common = as_text({"code": code_digest(), "settings": settings.key() | measures_key(settings)})
+    measures = measures_key(settings)
+    common = as_text({"code": code_digest(), "settings": settings.key() | {"measures": measures}})
     policies = {
         id(spec): _policy(spec)
         for variant in variants
@@ -39,7 +40,7 @@ def batches(
             found = []
             for part in parts:
                 machines = [_machine(part, platform) for platform in platforms]
-                cells = _cells(part, machines, variants, seeds, common, policies)
+                cells = _cells(part, machines, variants, seeds, common, policies, measures)
                 found.append(Batch(part.workload, list(cells.values())))
             yield found
 
@@ -90,11 +91,12 @@ def _cells(
     seeds: Sequence[int],
     common: str,
     policies: dict[int, tuple[str, object, str]],
+    measures: tuple[str, ...],
 ) -> dict[str, Cell]:
     """The cells on one workload, each once; a baseline comes before the first cell that needs it.
 
     `common` is what all cells of the campaign have in their identity, `policies` the text and the plain data
-    of every spec by its `id`, the latter also as text.
+    of every spec by its `id`, the latter also as text; `measures` are the user's own by their sources.
     """
     content = workload_digest(part.workload)
     found: dict[str, Cell] = {}
@@ -116,7 +118,7 @@ def _cells(
             **shown, "policy": text, "label": label, "baseline": None,
         }  # fmt: skip
         name = digest_of(common, content, place, plain, widest, seed)
-        return Cell(name, machine, spec, seed, widest, columns, {}, key)
+        return Cell(name, machine, spec, seed, widest, columns, {}, key, measures)
 
     def baseline(machine: Platform, spec: Spec, seed: int, widest: int) -> Cell:
         place = machine, id(spec), seed, widest

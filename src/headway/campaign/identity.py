@@ -39,7 +39,10 @@ def code_digest() -> str:
 
 
 def workload_digest(workload: Workload) -> str:
-    """Digest of the jobs: every column, the names of their codes, the log's count and machine."""
+    """Digest of the jobs: every column, the names of their codes, the log's count, machine and first second.
+
+    Agents see the time of day, which the log's beginning decides.
+    """
     digest = hashlib.sha256()
     for name, values in sorted(workload.columns.items()):
         digest.update(f"{name} {values.dtype.str} {len(values)}\n".encode())
@@ -48,6 +51,7 @@ def workload_digest(workload: Workload) -> str:
         "labels": workload.labels,
         "jobs in the log": workload.ledger.total,
         "machine": workload.header.max_procs,
+        "begins": workload.header.unix_start,
         "too_large": workload.rules.get("too_large", "drop"),
     }
     digest.update(json.dumps(rest, sort_keys=True).encode())

@@ -30,6 +30,8 @@ def pairs(frame: pl.DataFrame, metric: str) -> pl.DataFrame:
     frame = frame.with_columns(pl.col("baseline").cast(pl.String))
     if metric not in frame.columns:
         raise UsageError(f"the results have no column {metric!r}; they have {', '.join(frame.columns)}")
+    if not (frame[metric].dtype.is_numeric() or frame[metric].dtype in (pl.Boolean, pl.Null)):
+        raise UsageError(f"{metric} is not a number in every cell, so that it cannot be compared")
     base = frame.select(pl.col("cell").alias("baseline"), pl.col(metric).cast(pl.Float64).alias("base"))
     joined = (
         frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))

@@ -8,14 +8,13 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from importlib import import_module
+from functools import lru_cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from headway import jit
-from headway.campaign.cell import Cell
+from headway.campaign.cell import DESCRIBED, Cell
 from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
 from headway.metrics.at_once import metrics_at_once
@@ -25,7 +24,7 @@ from headway.metrics.sample import Sample, check_bounds
 from headway.outcome import Ran, result_of
 from headway.platform import Platform
 from headway.policies.own.faults import MISTAKES, error_words
-from headway.policies.own.loading import load_file
+from headway.policies.own.loading import load_file, load_module
 from headway.policies.own.sources import digests
 from headway.policies.spec import Spec, parse_spec
 from headway.simulate import run_policy
@@ -69,12 +68,11 @@ class Settings:
         }  # fmt: skip
 
 
-def measures_key(settings: Settings) -> dict[str, Any]:
-    """The users' own measures by the bytes of their sources."""
-    return {"measures": [_measure_digest(name) for name in settings.measures]}
+def measures_key(settings: Settings) -> tuple[str, ...]:
+    """The users' own measures by the bytes of their sources, as they are now."""
+    return tuple(_measure_digest(name) for name in settings.measures)
 
 
-@cache
 def _measure_digest(name: str) -> str:
     loaded = json.dumps(digests(measure_file(name)))
     return f"{name.rpartition(':')[2]} {hashlib.sha256(loaded.encode()).hexdigest()}"
@@ -87,10 +85,9 @@ def measure_file(name: str) -> Path:
     return source_file(home, None, name) if home.endswith(".py") else source_file(None, home, name)
 
 
-@cache
 def _measure(name: str) -> Callable[[Sample], Mapping[str, Any]]:
     home, _, attribute = name.rpartition(":")
-    module = load_file(home) if home.endswith(".py") else import_module(home)
+    module = load_file(home) if home.endswith(".py") else load_module(home)
     function = getattr(module, attribute, None)
     if not callable(function):
         raise UsageError(f"measure {name}: there is no function {attribute} in {home}")
@@ -107,13 +104,15 @@ class Task:
     platform: Platform
     policy: str
     policy_key: object
+    measures_key: tuple[str, ...]
     seed: int
     widest: int
 
     @classmethod
     def of(cls, cell: Cell) -> Task:
         policy: str = cell.columns["policy"]
-        return cls(cell.id, cell.platform, policy, cell.policy_key, cell.seed, cell.widest)
+        keys = cell.policy_key, cell.measures_key
+        return cls(cell.id, cell.platform, policy, *keys, cell.seed, cell.widest)
 
 
 @dataclass(frozen=True)
@@ -172,6 +171,8 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
     spec = _parsed(task.policy)
     if spec.uses_own and policy_key(spec) != task.policy_key:
         raise UsageError(f"{task.policy}: its source changed after the campaign began; run it again")
+    if settings.measures and measures_key(settings) != task.measures_key:
+        raise UsageError("the source of a measure changed after the campaign began; run it again")
     ran = run_policy(workload.fit_to(task.widest), task.platform, spec)
     row = None if jit.INTERPRETED else _row_at_once(ran, settings)
     outcome = _of_schedule(task, ran, settings) if row is None else Outcome(task.id, row)
@@ -223,7 +224,9 @@ def _add(row: Row, numbers: Mapping[str, Any], whose: str) -> None:
             value = value.item()
         if value is not None and not isinstance(value, (bool, int, float, str)):
             continue
-        if name in row:
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"{whose} is called {name!r:.40}, which is no text; give it a name")
+        if name in row or name in DESCRIBED:
             raise UsageError(f"{whose} {name!r} has the name of another column; rename it")
         row[name] = value
 

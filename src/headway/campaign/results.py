@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from headway.campaign.measure import WHOLE
 from headway.campaign.running import Progress
-from headway.campaign.store import CAMPAIGN, DONE, FAILED, RESULTS, Store, frame_of, read_table, write_whole
+from headway.campaign.store import (
+    CAMPAIGN,
+    DONE,
+    FAILED,
+    RESULTS,
+    TURN,
+    Store,
+    frame_of,
+    read_table,
+    write_whole,
+)
 from headway.documents import Check, check_entries, is_table, is_text, is_whole, list_of, read_json
 from headway.errors import InputError
 from headway.grammar import value_text
@@ -29,9 +39,6 @@ COLUMNS = {
     "policy": "String", "machine": "String", "baseline": "String", "seed": "Int64", "part": "Int64",
 }  # fmt: skip
 """Columns that results.parquet always has, and their types."""
-
-KEYS = {"cell": "String", "by": "String", "class": "String"}
-"""The same of the tables of classes."""
 
 ENTRIES: dict[str, Check] = {
     "headway": is_text, "name": is_text, "workloads": list_of(is_table), "platforms": list_of(lambda _: True),
@@ -69,8 +76,10 @@ class Results:
         import polars as pl
 
         kept = store.load()
-        described = _plan_table(plan)
-        measured = kept.drop([name for name in described.columns if name != "cell"], strict=False)
+        described = _plan_table(plan, kept.columns)
+        measured = kept.drop(
+            [TURN, *(name for name in described.columns if name != "cell")], strict=False
+        )
         table = described.join(measured, on="cell", how="inner", maintain_order="left")
         last = [name for name in ("status", "error") if name in table.columns]
         table = table.select([pl.exclude(last), pl.col(last)])
@@ -117,13 +126,10 @@ class Results:
 
     def classes(self) -> pl.DataFrame:
         """Means by size, user and queue of every cell, where the campaign kept classes."""
-        import polars as pl
-
-        files = sorted(Store(self.folder).classes.glob("*.parquet"))
-        if not files:
+        table = Store(self.folder).load_classes()
+        if table is None:
             raise InputError("no classes here; run the campaign with classes", file=str(self.folder))
-        table = pl.concat([read_table(path, KEYS, AGAIN) for path in files], how="diagonal_relaxed")
-        return table.unique(["cell", "by", "class"], keep="last", maintain_order=True)
+        return table.drop(TURN)
 
     def pairs(self, metric: str) -> pl.DataFrame:
         """Every cell beside its baseline; see `headway.campaign.judging.pairs`."""
@@ -152,8 +158,8 @@ class Results:
         return f"<Results of {counted(self.table.height, 'cell')} in {self.folder}>"
 
 
-def _plan_table(plan: Sequence[Cell]) -> pl.DataFrame:
-    """Where each cell stands and its parameters, one type per column."""
+def _plan_table(plan: Sequence[Cell], measured: Sequence[str]) -> pl.DataFrame:
+    """Where each cell stands and its parameters, one type per column; `measured` are columns beside these."""
     import polars as pl
 
     cells = list({cell.id: cell for cell in plan}.values())
@@ -161,8 +167,9 @@ def _plan_table(plan: Sequence[Cell]) -> pl.DataFrame:
     if "baseline" not in table.columns:
         table = table.with_columns(pl.lit(None, pl.String).alias("baseline"))
     names = dict.fromkeys(name for cell in cells for name in cell.parameters)
+    taken = [*table.columns, *measured]
     return table.with_columns(
-        parameter_column(name, table.columns, [cell.parameters.get(name) for cell in cells]) for name in names
+        parameter_column(name, taken, [cell.parameters.get(name) for cell in cells]) for name in names
     )
 
 

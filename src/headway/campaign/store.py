@@ -18,7 +18,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,10 @@ DIGITS = 16
 """Digits of a digest in the name of a file."""
 
 DONE, FAILED = "done", "failed"
+TURN = "turn"
+"""The column of kept tables that has the number of the run they are of."""
+KEYS = {"cell": "String", "by": "String", "class": "String"}
+"""Columns that tables of classes always have, and their types."""
 
 
 class Store:
@@ -46,6 +50,8 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self.turn = 0
+        """The number of the run that writes; of a cell that was run more than once the last run counts."""
 
     @property
     def cells(self) -> Path:
@@ -71,16 +77,20 @@ class Store:
         with _locked(self.folder / ".lock", self.folder):
             for stale in self.folder.rglob(f"*{PART}"):
                 stale.unlink(missing_ok=True)
+            self.turn = 1 + max((turn for _, _, turn in self._history()), default=0)
             yield
 
     @contextmanager
     def gone_if_empty(self) -> Iterator[None]:
-        """Leave nothing where there was nothing, if something goes wrong before the first cell is kept."""
+        """Leave nothing where there was nothing, if something goes wrong before the first cell is kept.
+
+        A folder that another campaign made and writes to stays.
+        """
         new = not self.folder.exists()
         try:
             yield
         except BaseException:
-            if new and self.folder.is_dir() and not any(self.cells.glob("*.parquet")):
+            if new and self.turn and self.folder.is_dir() and not any(self.cells.glob("*.parquet")):
                 shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
@@ -91,12 +101,16 @@ class Store:
         import polars as pl
 
         for outcome in outcomes:
+            place = self.schedules / f"{outcome.id}.parquet"
             if outcome.schedule is not None:
                 self.schedules.mkdir(exist_ok=True)
-                place = self.schedules / f"{outcome.id}.parquet"
                 write_whole(place, partial(_write_bytes, outcome.schedule))
+            else:
+                place.unlink(missing_ok=True)  # of an earlier run
         name = hashlib.sha256(" ".join(outcome.id for outcome in outcomes).encode()).hexdigest()[:24]
-        rows = [{"cell": outcome.id, **row} for outcome in outcomes for row in outcome.classes]
+        rows = [
+            {"cell": outcome.id, TURN: self.turn, **row} for outcome in outcomes for row in outcome.classes
+        ]
         if rows:
             self.classes.mkdir(exist_ok=True)
             table = pl.DataFrame(rows, infer_schema_length=None)
@@ -104,7 +118,7 @@ class Store:
         results = [
             {"cell": outcome.id, **described.get(outcome.id, {})}
             | {"status": FAILED if outcome.error is not None else DONE, "error": outcome.error}
-            | outcome.row
+            | {TURN: self.turn, **outcome.row}
             for outcome in outcomes
         ]
         # A retry of the same cells must not overwrite their failures before it is on the disk itself.
@@ -121,33 +135,41 @@ class Store:
         write_whole(self.cells / f"{name}{ending}", partial(_write_bytes, data))
 
     def load(self) -> pl.DataFrame:
-        """Every kept cell once; where one failed and was done later, the success."""
+        """Every kept cell once, as the last run left it; ``turn`` says which run that was."""
         import polars as pl
 
         files = sorted(self.cells.glob("*.parquet"), key=lambda path: (path.stat().st_mtime_ns, path.name))
         tables = [_read(path) for path in files]
         if not tables:
             return frame_of([])
-        together = pl.concat(tables, how="diagonal_relaxed")
+        together = _with_turn(pl.concat(tables, how="diagonal_relaxed"))
         ranked = together.with_columns(pl.col("status").eq(DONE).alias("_done")).with_row_index("_row")
-        kept = ranked.sort("_done", "_row").unique("cell", keep="last", maintain_order=True)
+        kept = ranked.sort(TURN, "_done", "_row").unique("cell", keep="last", maintain_order=True)
         return kept.sort("_row").drop("_done", "_row")
 
-    def status(self) -> dict[str, str]:
-        """Cell -> done or failed."""
+    def load_classes(self) -> pl.DataFrame | None:
+        """The classes of every cell as its last run left them; None where none were kept."""
         import polars as pl
 
-        found: dict[str, str] = {}
-        for path in self.cells.glob("*.parquet"):
-            table = _read(path, columns=["cell", "status"])
-            for cell, status in table.select(pl.col("cell", "status")).iter_rows():
-                if found.get(cell) != DONE:
-                    found[cell] = status
-        return found
+        files = sorted(self.classes.glob("*.parquet")) if self.classes.is_dir() else []
+        if not files:
+            return None
+        together = _with_turn(pl.concat([_read(path) for path in files], how="diagonal_relaxed"))
+        last = together.filter(pl.col(TURN) == pl.col(TURN).max().over("cell"))
+        return last.unique(["cell", "by", "class"], keep="last", maintain_order=True)
+
+    def status(self) -> dict[str, str]:
+        """Cell -> done or failed, in the last run of each."""
+        ordered = sorted(self._history(), key=lambda row: (row[2], row[1] == DONE))
+        return {cell: status for cell, status, _ in ordered}
+
+    def _history(self) -> list[tuple[str, str, int]]:
+        """Cell, status and run, of all that is kept."""
+        tables = [_with_turn(_read(path)) for path in self.cells.glob("*.parquet")]
+        return [row for table in tables for row in table.select("cell", "status", TURN).iter_rows()]
 
     def merge(self) -> None:
         """Join many small files into one; killed half way, cells are there twice, which does no harm."""
-        import polars as pl
 
         files = sorted(self.cells.glob("*.parquet"))
         if len(files) > 1:
@@ -157,12 +179,10 @@ class Store:
             for path in files:
                 path.unlink()
         files = sorted(self.classes.glob("*.parquet")) if self.classes.is_dir() else []
-        if len(files) > 1:
-            table = pl.concat([_read(path) for path in files], how="diagonal_relaxed").unique(
-                ["cell", "by", "class"], keep="last", maintain_order=True
-            )
+        classes = self.load_classes() if len(files) > 1 else None
+        if classes is not None:
             name = hashlib.sha256(" ".join(path.name for path in files).encode()).hexdigest()[:24] + "m"
-            write_whole(self.classes / f"{name}.parquet", table.write_parquet)
+            write_whole(self.classes / f"{name}.parquet", classes.write_parquet)
             for path in files:
                 path.unlink()
 
@@ -193,7 +213,7 @@ def known_type(name: str) -> Any:
 
     if name in ("cell", "status", "error", "workload", "block", "machine", "policy", "label", "baseline"):
         return pl.String
-    if name in ("part", "seed", "procs", "capacity") or name in WHOLE:
+    if name in ("part", "seed", "procs", "capacity", TURN) or name in WHOLE:
         return pl.Int64
     return pl.Float64 if name in BY_NAME else None
 
@@ -223,9 +243,19 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _read(path: Path, columns: Iterable[str] | None = None) -> pl.DataFrame:
-    """A table of cells; the digest in its name is that of its bytes."""
-    remedy = "remove it to run its cells again"
+def _with_turn(table: pl.DataFrame) -> pl.DataFrame:
+    """A kept table with the number of its run in every row, 0 where that was not written down."""
+    import polars as pl
+
+    if TURN not in table.columns:
+        return table.with_columns(pl.lit(0, pl.Int64).alias(TURN))
+    return table.with_columns(pl.col(TURN).cast(pl.Int64).fill_null(0))
+
+
+def _read(path: Path) -> pl.DataFrame:
+    """A table of cells or of classes; the digest in its name is that of its bytes."""
+    is_cells = path.parent.name == "cells"
+    remedy = "remove it to run its cells again" if is_cells else "remove it and run all cells again (--fresh)"
     digest = re.search(rf"-([0-9a-f]{{{DIGITS}}})\.parquet$", path.name)
     try:
         data = path.read_bytes()
@@ -233,9 +263,7 @@ def _read(path: Path, columns: Iterable[str] | None = None) -> pl.DataFrame:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
     if digest and hashlib.sha256(data).hexdigest()[:DIGITS] != digest[1]:
         raise InputError(f"is damaged: it does not have its digest; {remedy}", file=path)
-    needed = {"cell": "String", "status": "String"} if path.parent.name == "cells" else {"cell": "String"}
-    table = read_table(path, needed, remedy, data)
-    return table if columns is None else table.select(list(columns))
+    return read_table(path, {"cell": "String", "status": "String"} if is_cells else KEYS, remedy, data)
 
 
 @contextmanager

@@ -114,7 +114,9 @@ def _file_of(module: str, file: Path, package: str) -> Path | None:
     beside = file.parent
     for _ in package.split(".") if package else ():
         beside = beside.parent  # where the file's top package lies
-    home = _in_folder(beside, first) or _on_path(first)
+    home = _in_folder(beside, first)
+    if home is None or home.is_dir():  # a folder alone gives way to a module, wherever that is found
+        home = _on_path(first, home)
     for name in rest:
         if home is None:
             return None
@@ -131,14 +133,18 @@ def _in_folder(folder: Path, name: str) -> Path | None:
     return Path(home).resolve() if name and os.path.isdir(home) else None
 
 
-def _on_path(name: str) -> Path | None:
+def _on_path(name: str, folder: Path | None) -> Path | None:
+    """The file of a module or package on Python's path; else ``folder``, or that of a package without one."""
     if name in sys.stdlib_module_names or name == "headway" or not name.isidentifier():
         return None
     try:
         found = find_spec(name)
     except (ImportError, ValueError, AttributeError):
-        return None
-    return Path(found.origin).resolve() if found is not None and found.origin else None
+        return folder
+    if found is not None and found.origin:
+        return Path(found.origin).resolve()
+    folders = found.submodule_search_locations if found is not None else None
+    return folder or next((Path(each).resolve() for each in folders or ()), None)
 
 
 def _is_installed(place: Path, of: Path) -> bool:
