@@ -53,6 +53,12 @@ def short(seconds: float, walltime: float = 5, procs: int = 1, mark: Path | None
     return Task(words, procs, round(walltime * SECOND), **more)
 
 
+def marked(words: tuple[str, ...], *lines: str) -> str:
+    """What squeue prints of jobs when it is asked in these words: each begins as they say."""
+    mark = words[-1].removeprefix("--format=").partition("|")[0]
+    return "".join(f"{mark}|{line}\n" for line in lines)
+
+
 class InProcess:
     """The servers of a grid in this process, behind their sockets, and an agent."""
 

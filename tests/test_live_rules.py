@@ -20,7 +20,7 @@ from headway.live.slurm.accounting import Accounting
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.nodes import LOOK as SINFO
 from headway.live.slurm.nodes import Nodes
-from headway.live.slurm.queue import LOOK, in_order, parse_queue
+from headway.live.slurm.queue import in_order, parse_queue
 from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.slurm.server import SlurmServer
 from headway.live.wire import NoAnswer, Refused
@@ -28,7 +28,7 @@ from headway.policies.grid.composed.cluster import Shape
 from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.spec import parse_spec
 from headway.units import NEVER, SECOND
-from live_grids import cluster, folder, running, short, written
+from live_grids import cluster, folder, marked, running, short, written
 
 NOW = 1_700_000_000
 MINUTE = 60
@@ -106,6 +106,8 @@ class Shown(Slurm):
             raise NoAnswer("the database does not answer")
         if words[:3] == ("scontrol", "show", "job") and words[-1] not in self.texts:
             raise Refused("Invalid job id specified")
+        if words[0] == "squeue":
+            return marked(words, *self.texts["squeue"].splitlines())
         return self.texts["sacct" if words[0] == "sacct" else words[-1]]
 
 
@@ -124,7 +126,7 @@ def line(
 
 
 def planned(rules: Rules, *lines: str, partition: str = "") -> RulesPlan:
-    jobs = parse_queue("\n".join(lines))
+    jobs = parse_queue(lines)
     running = [job for job in jobs if job.state == "running"]
     return rules.plan(running, in_order(jobs), NOW * SECOND, partition)
 
@@ -219,7 +221,7 @@ def test_a_job_that_is_not_in_the_queue(record: str | None, state: str) -> None:
         grid = written(path, cluster("little", 8, kind="slurm", policy="conservative"))
         server = SlurmServer(grid, grid.sites[0], control=False)
         server.slurm, server.accounting = slurm, Accounting(slurm)
-        slurm.texts[LOOK[-1]] = ""
+        slurm.texts["squeue"] = ""
         if state == "unknown":
             with pytest.raises(NoAnswer):
                 server.poll(["hw-x.1"])
@@ -249,7 +251,7 @@ def test_nodes_that_are_down_or_drained_now_are_not_planned_with(rules: Rules) -
 @pytest.mark.parametrize("policy", ["slurm", "conservative"])
 def test_a_task_that_lacks_nodes_for_now_is_told_apart_from_one_that_never_runs(policy: str) -> None:
     slurm = Shown()
-    slurm.texts |= {LOOK[-1]: "", SINFO[-1]: NOW_UP.replace("idle|0/4/0/4", "down*|0/0/4/4")}
+    slurm.texts |= {"squeue": "", SINFO[-1]: NOW_UP.replace("idle|0/4/0/4", "down*|0/0/4/4")}
     with folder() as path:
         grid = written(path, cluster("little", 8, kind="slurm", policy=policy))
         server = SlurmServer(grid, grid.sites[0], control=False)
@@ -264,7 +266,7 @@ def test_a_task_that_lacks_nodes_for_now_is_told_apart_from_one_that_never_runs(
 
 def test_a_task_waits_for_nodes_that_are_down_for_now() -> None:
     slurm = Shown()
-    slurm.texts |= {LOOK[-1]: "", SINFO[-1]: NOW_UP.replace("idle|0/4/0/4", "down*|0/0/4/4")}
+    slurm.texts |= {"squeue": "", SINFO[-1]: NOW_UP.replace("idle|0/4/0/4", "down*|0/0/4/4")}
     with folder() as path:
         grid = written(path, cluster("little", 8, kind="slurm", policy="conservative"))
         with running(grid) as made:
@@ -331,7 +333,7 @@ def test_a_job_that_died_without_a_word_is_over_long_before_its_limit(
 ) -> None:
     slurm, now = Shown(), int(time.time())
     ended = now - ago
-    slurm.texts[LOOK[-1]] = f"4|{slurms}|2|{now - 900}|{ended}|1-00:00:00|x|1|{now - 999}|main|a||||hw-x.1\n"
+    slurm.texts["squeue"] = f"4|{slurms}|2|{now - 900}|{ended}|1-00:00:00|x|1|{now - 999}|main|a||||hw-x.1\n"
     if code is not None:
         slurm.texts["4"] = SHOWN.format(code=code)
     with folder() as path:
@@ -355,7 +357,7 @@ def test_what_an_operator_holds_stays_held() -> None:
         server = SlurmServer(grid, grid.sites[0], control=True)
         server.slurm, server.accounting = slurm, Accounting(slurm)
         for why, state in (("JobHeldUser", "held"), ("JobHeldAdmin", "waiting")):
-            slurm.texts[LOOK[-1]] = line(1, "PENDING", 2, "10:00", why=why).replace("j1", "hw-x.1")
+            slurm.texts["squeue"] = line(1, "PENDING", 2, "10:00", why=why).replace("j1", "hw-x.1")
             assert server.poll(["hw-x.1"])["jobs"]["hw-x.1"]["state"] == state
 
 
@@ -365,7 +367,7 @@ def test_a_job_that_slurm_cancelled_before_its_script_began_is_lost(nodes: str, 
     slurm.texts["4"] = (
         f"JobId=4 JobName=hw-x.1\n   ReqNodeList=(null) ExcNodeList=(null)\n   NodeList={nodes}\n"
     )
-    slurm.texts[LOOK[-1]] = f"4|CANCELLED|1|{NOW}|{NOW + 1}|1:00|None|1|{NOW}|main|ada||||hw-x.1\n"
+    slurm.texts["squeue"] = f"4|CANCELLED|1|{NOW}|{NOW + 1}|1:00|None|1|{NOW}|main|ada||||hw-x.1\n"
     with folder() as path:
         grid = written(path, cluster("little", 8, kind="slurm", policy="conservative"))
         server = SlurmServer(grid, grid.sites[0], control=False)
@@ -384,8 +386,11 @@ def test_jobs_that_wait_for_a_time_or_for_others_are_not_foreseen(monkeypatch: p
             line(4, "PREEMPTED", 4, "10:00", 9, why="None"),
         ]
     )
-    texts = {"squeue": queue, "sinfo": NOW_UP}
-    monkeypatch.setattr(Slurm, "run", lambda _, command, *words: texts[command])
+
+    def run(_: Slurm, *words: str) -> str:
+        return NOW_UP if words[0] == "sinfo" else marked(words, *queue.splitlines())
+
+    monkeypatch.setattr(Slurm, "run", run)
     with folder() as path:
         grid = written(path, cluster("little", 4, kind="slurm", policy="conservative"))
         jobs, _ = queue_now(grid, grid.sites[0])

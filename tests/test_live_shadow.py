@@ -14,7 +14,7 @@ from headway.live.shadow import Shadow, compare
 from headway.live.wire import NoAnswer
 from headway.policies.spec import parse_spec
 from headway.units import SECOND
-from live_grids import cluster, written
+from live_grids import cluster, marked, written
 
 
 def test_each_look_of_shadow_is_told_and_an_interrupt_says_where_they_are(
@@ -82,8 +82,11 @@ def looks(tmp_path: Path, policy: str, *queues: str, nodes: str = UP) -> list[di
     shadow = Shadow(grid, grid.sites[0], [parse_spec(policy)])
     found = []
     for queue in queues:
-        texts = {"squeue": queue, "sinfo": nodes}
-        shadow.slurm.run = lambda *words, texts=texts: texts[words[0]]  # type: ignore[method-assign]
+
+        def run(*words: str, queue: str = queue) -> str:
+            return nodes if words[0] == "sinfo" else marked(words, *queue.splitlines())
+
+        shadow.slurm.run = run  # type: ignore[method-assign, assignment]
         found.append(shadow.look())
     return found
 

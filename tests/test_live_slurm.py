@@ -226,7 +226,7 @@ def test_the_queue_is_read_in_the_order_of_slurm() -> None:
         "5|RUNNING|3|1700000000|1700000060|UNLIMITED|None|9|1699999999|main|bob|phys|normal|n[1-3]|runs\n"
         "6|NODE_FAIL|3|1700000000|1700000060|1:00|None|9|1699999999|main|bob||||gone\n"
     )
-    jobs = parse_queue(text)
+    jobs = parse_queue(text.splitlines())
     assert [job.name for job in in_order(jobs)] == ["first", "late", "hw-a|b"]
     assert [job.state for job in jobs] == ["held", "waiting", "waiting", "running", "failed"]
     assert [(job.account, job.qos) for job in jobs[1:4]] == [("", ""), ("phys", "high"), ("phys", "normal")]

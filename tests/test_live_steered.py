@@ -21,7 +21,7 @@ from headway.live.slurm.steered import SlurmJobs, SteeredServer
 from headway.live.wire import NoAnswer
 from headway.policies.grid.notes import STARTED
 from headway.units import SECOND
-from live_grids import cluster, folder, short, written
+from live_grids import cluster, folder, marked, short, written
 
 NAME = "hw-g-1.0.1"
 
@@ -57,7 +57,7 @@ class Commands:
             f"{number}|{state}|2|N/A|N/A|1:00|None|1|{now}|main|ada||||{name}"
             for number, (name, state) in self.jobs.items()
         )
-        return "\n".join(lines)
+        return marked(words, *lines)
 
     def turn(self, state: str) -> None:
         """The last job gets a state."""

@@ -15,6 +15,7 @@ from unittest import mock
 
 import numpy as np
 
+from fuzz import grids
 from headway.cli import main
 from headway.policies.agent.network import OF_SCORE, Network
 
@@ -258,31 +259,6 @@ account = "phys"
 QOS = ["normal", "high"]
 """
 
-GRID = b"""\
-[grid]
-policy = "reallocation(heuristic=mct, period=60, threshold=5)"
-folder = "state"
-listen = "unix"
-poll = 1
-timeout = 1
-
-[control]
-allow = ["submit", "cancel", "kill"]
-acts_per_minute = 600
-
-[[cluster]]
-name = "bordeaux"
-procs = 2
-
-[[cluster]]
-name = "lyon"
-procs = 4
-kind = "slurm"
-policy = "slurm"
-options = ["--nice=5"]
-"""
-
-
 def agent() -> bytes:
     """The file of a network that was never trained."""
     layers = ((np.full((4, OF_SCORE), 0.125), np.zeros(4)), (np.ones((1, 4)), np.zeros(1)))
@@ -351,4 +327,5 @@ def laid(folder: Path) -> Path:
     (folder / "site").mkdir()
     for name, content in SITE.items():
         (folder / "site" / name).write_bytes(content)
+    grids.lay(folder / "live")
     return folder

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz import ground
-from fuzz.mutations import BLIND, JSON, TEXT, Mutation, packed
+from fuzz import grids, ground
+from fuzz.mutations import BLIND, JSON, TEXT, Mutation, cell, packed
+from headway.cli import main
 
 Words = Callable[[Path, str], tuple[str, ...]]
 
@@ -28,6 +29,8 @@ class Case:
     judges: bool = False
     keeps: bool = False
     """Whether the command keeps what was finished before something was refused."""
+    program: Callable[[], None] = main
+    """What is run with these words; by default Headway's command."""
 
     def mutant(self, sound: bytes, rng: random.Random) -> bytes:
         """Damaged once or a few times."""
@@ -152,7 +155,38 @@ KINDS: dict[str, tuple[Case, ...]] = {
         Case("fuzzed.npz", (_command("simulate", "{}/log.swf", "--policy", "{}/fuzzed.npz", "--quiet"),
                             _command("policies", "{}/fuzzed.npz")), BLIND, [ground.agent()]),
     ),
-    "grid file": (Case("fuzzed.toml", (_command("queue", "--grid", "{}/fuzzed.toml"),), samples=[ground.GRID]),),
+    "grid file": (
+        Case("live/grid.toml", (_command("live", "record", "{}/live/grid.toml"), _command("queue", "--grid", "{}/live/grid.toml")),
+             samples=[grids.GRID, grids.GRID + grids.SLURM], judges=True),
+    ),
+    "journal": (
+        Case("live/state/journal.db", (_command("{}"),), (*BLIND, *6 * (cell,)), program=grids.wake),
+        Case("live/state/journal.db", (_command("live", "record", "{}/live/grid.toml"),), (*BLIND, *6 * (cell,)), judges=True),
+    ),
+    "queue of a cluster": (
+        *(Case(f"live/state/{name}/queue.db", (_command("{}"),), (*BLIND, *6 * (cell,)), program=grids.wake)
+          for name in ("bordeaux", "lyon")),
+        *(Case(f"live/state/fence/hw-feed0000-1.0/{name}", (_command("{}"),), program=grids.wake) for name in ("started", "exit")),
+    ),
+    "requests": (
+        Case("fuzzed.json", (_command("{}", "agent", "{}/fuzzed.json"),), JSON, grids.TO_AGENT, program=grids.ask),
+        Case("fuzzed.json", (_command("{}", "server", "{}/fuzzed.json"),), JSON, grids.TO_SERVER, program=grids.ask),
+        Case("fuzzed.json", (_command("{}", "agent", "{}/fuzzed.json"),), TEXT, grids.RAW, program=grids.ask),
+    ),
+    "answers of servers": (Case("fuzzed.json", (_command("{}", "{}/fuzzed.json"),), JSON, [grids.OF_SERVER], program=grids.hear),),
+    "answers of the agent": (
+        Case("fuzzed.json", (_command("{}/fuzzed.json", "queue", "--grid", "{}/live/grid.toml"),), JSON,
+             [grids.OF_AGENT["queue"]], program=grids.client),
+        Case("fuzzed.json", [_command("{}/fuzzed.json", *words, "--grid", "{}/live/grid.toml") for words in (
+                ("status", "3"), ("status",), ("cancel", "3"), ("submit", "--walltime", "1h"), ("status", "3", "--wait", "--timeout", "0"))],
+             JSON, [grids.OF_AGENT["status"]], judges=True, program=grids.client),
+        Case("fuzzed.json", (_command("{}/fuzzed.json", "live", "ready", "{}/live/grid.toml", "--timeout", "0"),), JSON,
+             [grids.OF_AGENT["ready"]], program=grids.client),
+    ),
+    "Slurm's answers": tuple(
+        Case("fuzzed.txt", (_command("{}", name, "{}/fuzzed.txt"),), TEXT, [printed], program=grids.slurm)
+        for name, printed in grids.PRINTED.items() if printed
+    ),
     "result folder": (
         Case("easy/schedule.csv", _judged("easy"), judges=True),
         Case("easy/run.json", _judged("easy"), JSON, judges=True),

@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 import re
+import sqlite3
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -161,3 +162,33 @@ def packed(data: bytes, rng: random.Random) -> bytes:
         with contextlib.suppress(OSError, EOFError, zlib.error):  # it was damaged already
             return gzip.compress(rng.choice(TEXT)(gzip.decompress(data), rng), 1)
     return rng.choice(BLIND)(data, rng)
+
+
+def cell(data: bytes, rng: random.Random) -> bytes:
+    """A cell of an SQLite database holds something else; the database stays sound."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        try:
+            database.deserialize(data)
+            _change(database, rng)
+            database.commit()
+            return bytes(database.serialize())
+        except (sqlite3.Error, OverflowError, UnicodeError):  # it was damaged already, or takes no such value
+            return flip(data, rng)
+
+
+def _change(database: sqlite3.Connection, rng: random.Random) -> None:
+    named = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    filled = [name for (name,) in named.fetchall() if database.execute(f"SELECT 1 FROM {name}").fetchone()]
+    table = rng.choice(filled)
+    row, *old = rng.choice(database.execute(f"SELECT rowid, * FROM {table}").fetchall())
+    columns = [about[1] for about in database.execute(f"PRAGMA table_info({table})")]
+    place = rng.randrange(len(columns))
+    value = rng.choice(VALUES)
+    if isinstance(old[place], str) and rng.random() < 0.7:
+        value = rng.choice(JSON)(old[place].encode(), rng).decode("utf-8", "replace")
+    if isinstance(value, dict | list):
+        value = json.dumps(value)
+    if rng.random() < 0.1:
+        database.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
+    else:
+        database.execute(f"UPDATE {table} SET {columns[place]} = ? WHERE rowid = ?", (value, row))

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -67,8 +67,14 @@ def limited(patience: int, still: int) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def run(words: Sequence[str], judges: bool, folder: Path, keeps: bool = False) -> Ending:
-    """Run a command; `judges` says whether the exit status 1 is one of its own.
+def run(
+    words: Sequence[str],
+    judges: bool,
+    folder: Path,
+    keeps: bool = False,
+    program: Callable[[], None] = main,
+) -> Ending:
+    """Run a command, or another program; `judges` says whether the exit status 1 is one of its own.
 
     One that `keeps` what it finished may leave files although it refused something; none of them is a draft.
     """
@@ -84,7 +90,7 @@ def run(words: Sequence[str], judges: bool, folder: Path, keeps: bool = False) -
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
-            main()
+            program()
     except SystemExit as end:
         status = end.code or 0
     except Hang as hang:

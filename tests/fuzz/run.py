@@ -72,7 +72,7 @@ def _mutant(case: Case, folder: Path, rng: random.Random) -> tuple[tuple[str, ..
     place = 0 if rng.random() < MOSTLY else rng.randrange(len(case.commands))
     words = case.commands[place](folder, text)
     try:
-        return words, data, one.run(words, case.judges, folder, case.keeps)
+        return words, data, one.run(words, case.judges, folder, case.keeps, case.program)
     finally:
         if target is not None and sound is None:
             target.unlink(missing_ok=True)

@@ -51,8 +51,8 @@ def queue(
 
 def _row(task: dict[str, Any]) -> list[str]:
     """A line of the queue; times that are only planned are marked."""
-    start = clock(task["started"]) or (f"~{clock(task.get('start'))}" if task.get("start") else "")
-    end = clock(task["ended"]) or (f"~{clock(task.get('completion'))}" if task.get("completion") else "")
+    start = clock(task.get("started")) or (f"~{clock(task.get('start'))}" if task.get("start") else "")
+    end = clock(task.get("ended")) or (f"~{clock(task.get('completion'))}" if task.get("completion") else "")
     place = [str(task.get("cluster", "")), str(task.get("procs") or "")]
     moves = str(task["moves"] or "")
     front = [str(task["task"]), one_line(task["name"], 40), task["state"]]

@@ -98,7 +98,8 @@ class Engine(Cluster):
         """Take note of a job that may be submitted, or only tried."""
         self.live[number] = job
         self.jobs.walltime[number] = job.walltime
-        self.jobs.runtime[number] = UNBOUNDED if job.runtime is None else job.runtime
+        # One that nobody knows is without bound on every size: submitting says so.
+        self.jobs.runtime[number] = job.walltime if job.runtime is None else job.runtime
 
     def forget(self, number: int) -> None:
         """Nothing more will be asked about a job."""

@@ -37,7 +37,9 @@ WAITING, RUNNING, SUSPENDED = "waiting", "running", "suspended"
 DONE, FAILED, KILLED, CANCELLED, REFUSED = "done", "failed", "killed", "cancelled", "refused"
 OVER = (DONE, FAILED, KILLED, CANCELLED, REFUSED)
 """States in which a task stays."""
+TASK_STATES = (WAITING, RUNNING, SUSPENDED, *OVER)
 LIVE = ("submitting", "held", "releasing", "released", "cancelling")
+ATTEMPT_STATES = (*LIVE, "gone", "over")
 DECISIONS = 2000
 """Decisions that are remembered; moves are as long as their tasks are."""
 
@@ -168,7 +170,11 @@ class Journal:
     def _sentences(self) -> Iterator[None]:
         try:
             yield
+        except UnicodeDecodeError:  # SQLite says what is wrong in words of the file
+            raise self.damaged("its tables cannot be read") from None
         except sqlite3.Error as error:
+            if type(error) is sqlite3.DatabaseError:
+                raise self.damaged(str(error)) from None
             raise JournalError(
                 f"the journal {self.path} cannot be written ({error}); nothing is done until it can: free "
                 "space on its disk, or check that nobody else has it open"
@@ -201,9 +207,14 @@ class Journal:
         with self._sentences():
             return self._db.execute(sql, tuple(values))
 
+    def _rows(self, sql: str, values: Iterable[Any] = ()) -> list[Any]:
+        """What a question finds; SQLite looks at a row when it is fetched."""
+        with self._sentences():
+            return self._db.execute(sql, tuple(values)).fetchall()
+
     def fact(self, name: str) -> str:
-        row = self._run("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return str(row[0]) if row else ""
+        rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
+        return str(rows[0][0]) if rows else ""
 
     def number(self, name: str) -> int | None:
         """A fact that is a whole number; None where it is not known."""
@@ -257,21 +268,22 @@ class Journal:
         return list(self._tasks("ORDER BY task"))
 
     def _tasks(self, where: str, values: Iterable[Any] = ()) -> Iterator[TaskRow]:
-        for row in self._run(f"SELECT {TASK_COLUMNS} FROM tasks {where}", values).fetchall():
+        for row in self._rows(f"SELECT {TASK_COLUMNS} FROM tasks {where}", values):
             number, key, spec, *rest = row
             try:
                 task = Task.from_json(json.loads(spec))
             except (HeadwayError, TypeError, ValueError, RecursionError):
                 raise self.damaged(f"task {number} of it is no task") from None
-            if not sound(TaskRow, (number, key, task, *rest)):
+            found = TaskRow(number, key, task, *rest)
+            if not sound(TaskRow, (number, key, task, *rest)) or found.state not in TASK_STATES:
                 raise self.damaged(f"what it says of task {number} cannot be read")
-            yield TaskRow(number, key, task, *rest)
+            yield found
 
     def set_task(self, number: int, **columns: Any) -> None:
         self._set("tasks", "task", number, columns)
 
     def counts(self) -> dict[str, int]:
-        return dict(self._run("SELECT state, COUNT(*) FROM tasks GROUP BY state").fetchall())
+        return dict(self._rows("SELECT state, COUNT(*) FROM tasks GROUP BY state"))
 
     # ---- attempts -----------------------------------------------------------------------------------------
 
@@ -299,18 +311,19 @@ class Journal:
         return next(self._attempts("WHERE name = ?", (name,)), None)
 
     def _attempts(self, where: str, values: Iterable[Any] = ()) -> Iterator[Attempt]:
-        for row in self._run(f"SELECT {ATTEMPT_COLUMNS} FROM attempts {where}", values).fetchall():
-            if not sound(Attempt, row):
+        for row in self._rows(f"SELECT {ATTEMPT_COLUMNS} FROM attempts {where}", values):
+            found = Attempt(*row)
+            if not sound(Attempt, row) or found.state not in ATTEMPT_STATES:
                 raise self.damaged(f"attempt {row[0]} of it cannot be read")
-            yield Attempt(*row)
+            yield found
 
     def set_attempt(self, number: int, **columns: Any) -> None:
         self._set("attempts", "attempt", number, columns)
 
     def spans(self, attempt: int) -> list[Span]:
         """When a task was suspended at a server, and its runs there that were given up."""
-        row = self._run("SELECT told FROM spans WHERE attempt = ?", (attempt,)).fetchone()
-        found = [] if row is None else stored_spans(row[0])
+        rows = self._rows("SELECT told FROM spans WHERE attempt = ?", (attempt,))
+        found = stored_spans(rows[0][0]) if rows else []
         if found is None:
             raise self.damaged(f"when attempt {attempt} of it was suspended cannot be read")
         return found
@@ -335,14 +348,14 @@ class Journal:
     def decisions(self, count: int = 50, task: int | None = None) -> list[dict[str, Any]]:
         """The last decisions, the newest first; of one task if it is given."""
         where, values = ("WHERE task = ?", (task,)) if task is not None else ("", ())
-        rows = self._run(
+        rows = self._rows(
             f"SELECT number, time, kind, task, data FROM decisions {where} ORDER BY number DESC LIMIT ?",
             (*values, count),
         )
         try:
             return [
                 {"number": number, "time": int(time), "kind": str(kind), "task": of, **json.loads(data)}
-                for number, time, kind, of, data in rows.fetchall()
+                for number, time, kind, of, data in rows
             ]
         except (TypeError, ValueError, OverflowError, RecursionError):
             raise self.damaged("a decision of it cannot be read") from None
@@ -360,19 +373,19 @@ class Journal:
 
     def estimates(self) -> list[tuple[str, int, int, int, int, int]]:
         """(server, made, start, completion, started, ended) of attempts that ran to their end."""
-        return self._run(
+        return self._rows(
             "SELECT server, made, start, completion, started, ended FROM estimates WHERE ended IS NOT NULL"
-        ).fetchall()
+        )
 
     # ---- forgetting ---------------------------------------------------------------------------------------
 
     def forget(self, keep: int) -> list[str]:
         """Drop the oldest tasks that are over but for ``keep``; the fences that nobody needs any more."""
-        over = self._run(
+        over = self._rows(
             f"SELECT task, key, restarts FROM tasks WHERE state IN {OVER!r} "
             "ORDER BY task DESC LIMIT -1 OFFSET ?",
             (keep,),
-        ).fetchall()
+        )
         with self.together():
             for task, _, _ in over:
                 for table in ("attempts", "spans", "estimates", "decisions", "tasks"):

@@ -45,6 +45,7 @@ COLUMNS = (
 )
 LIVE = ("waiting", "due", "running", "suspended")
 """States of jobs that are not over. ``due``: the policy started it, but it is held."""
+STATES = (*LIVE, "done", "failed", "killed", "cancelled", "fenced")
 EVENTS = ("submit", "cancel", "end", "turn")
 
 
@@ -109,6 +110,8 @@ class LocalQueue:
                 self._db.execute("INSERT OR IGNORE INTO facts VALUES ('epoch', ?)", (str(now),))
                 self._db.commit()
                 until_sound.pop_all()
+        except UnicodeDecodeError:  # SQLite says what is wrong in words of the file
+            raise self._damaged("its tables cannot be read") from None
         except sqlite3.Error as error:
             raise Refused(f"the queue {path} cannot be written ({error})") from None
         try:
@@ -158,7 +161,9 @@ class LocalQueue:
         if not _is_task(entry.task):
             raise self._damaged(f"job {row[0]} of it has no task")
         names = entry.name, entry.fence
-        if not sound(Entry, row) or entry.procs < 1 or not all(map(NAME.fullmatch, names)):
+        if not sound(Entry, row) or entry.procs < 1 or entry.state not in STATES:
+            raise self._damaged(f"what it says of job {row[0]} cannot be read")
+        if not all(map(NAME.fullmatch, names)):
             raise self._damaged(f"what it says of job {row[0]} cannot be read")
         return entry
 

@@ -195,6 +195,9 @@ class LocalServer(ClusterServer):
         elif act.kind == STOP:
             runs = entry.runs + 1
             self._set(entry, state="waiting", runs=runs, fence=f"{entry.fence.partition('+')[0]}+{runs}")
+        elif act.kind == KILL and entry.state == "due":  # its walltime has passed, and nobody let it go
+            self._join_again(entry)
+            return None
         elif act.kind == KILL:
             self._set(entry, state="killed", ended=self.unix(act.at))
         return entry
@@ -444,6 +447,8 @@ class LocalServer(ClusterServer):
             return {"released": True}
         self.guard.permit("submit")
         self._catch_up()
+        if entry.number not in self.entries:  # somebody has taken it back meanwhile
+            return {"released": True}
         entry = self.entries[entry.number]
         self._set(entry, held=0)
         if entry.state == "due":
@@ -461,6 +466,10 @@ class LocalServer(ClusterServer):
         at = self.batch.end(entry.number, self.now)
         self.queue.note(at, "end", entry.number)
         self.batch.close()
+        self._join_again(entry)
+
+    def _join_again(self, entry: Entry) -> None:
+        """Let a job that has not begun stand at the end of the queue."""
         self._set(entry, state="waiting", started=None, began=None)
         self.batch.open(self.now)
         self.queue.note(self.batch.now, "submit", entry.number)
@@ -476,7 +485,7 @@ class LocalServer(ClusterServer):
             return {"gone": True}
         self.guard.permit("cancel")
         self._catch_up()
-        entry = self.entries.get(entry.number, entry)
+        entry = self.queue.job(entry.number)
         if entry.state == "due" and entry.held:
             at = self.batch.end(entry.number, self.now)
             self.queue.note(at, "end", entry.number)

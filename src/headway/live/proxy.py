@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from headway.live.journal import Attempt, Journal, TaskRow
+from headway.live.requests import is_text
 from headway.live.spans import told_spans
 from headway.live.wire import NoAnswer, Refused, Remote
 from headway.plain import cut
 from headway.policies.grid.notes import NO_ANSWER, STARTED
+from headway.units import LATEST
 
 HERE = ("held", "releasing", "released")
 """States of an attempt that is at its server."""
@@ -28,6 +30,11 @@ WANTED: dict[str, dict[str, type]] = {
 """What the answer to a request must have; one that has not is no answer."""
 NUMBERS = ("started", "ended", "start", "completion", "walltime", "latest_end", "procs", "code", "since")
 """Of a job that a server is polled for: whole numbers, where they are known."""
+PLANS = ("estimate", "submit")
+STATES = (
+    "held", "waiting", "running", "suspended", "done", "failed", "killed", "cancelled", "fenced", "absent",
+)  # fmt: skip
+"""Of a job that a server is polled for; what becomes of a job in another one is unknown."""
 
 
 class Proxy:
@@ -57,10 +64,12 @@ class Proxy:
         """What the server answers; one whose answer says something else than was asked has not answered."""
         answer = self.remote.ask(request, **data)
         wrong = [name for name, kind in WANTED.get(request, {}).items() if type(answer.get(name)) is not kind]
+        if request in PLANS:
+            wrong += [name for name in (*NUMBERS, "completion") if not _is_number(answer.get(name))]
         if request == "poll" and not wrong:
             told = {name for name, found in answer["jobs"].items() if _is_told(found)}
             wrong = sorted({*data["names"], *answer["jobs"]} - (told & {*data["names"]}))
-            wrong += [str(name) for name in answer["others"] if not isinstance(name, str)]
+            wrong += [str(name) for name in answer["others"] if not (isinstance(name, str) and is_text(name))]
         if wrong:
             raise NoAnswer(f"cluster {self.name} does not answer {request} soundly: look at {cut(wrong[0])}")
         return answer
@@ -109,12 +118,12 @@ class Proxy:
     def accepted(self, attempt: Attempt, answer: dict[str, Any]) -> None:
         """A server has the task, held."""
         with self.journal.together():
-            told = {name: answer.get(name) for name in ("start", "completion", "walltime")}
-            self.journal.set_attempt(attempt.number, state="held", procs=answer.get("procs", 0), **told)
+            told = {name: _known(answer.get(name)) for name in ("start", "completion", "walltime")}
+            self.journal.set_attempt(attempt.number, state="held", procs=answer.get("procs") or 0, **told)
             if told["start"] is not None and told["completion"] is not None:
-                self.journal.estimated(attempt, int(told["start"]), int(told["completion"]))
-            if answer.get("latest_end") is not None:
-                self.journal.set_task(attempt.task, latest_end=answer["latest_end"])
+                self.journal.estimated(attempt, told["start"], told["completion"])
+            if (latest := _known(answer.get("latest_end"))) is not None:
+                self.journal.set_task(attempt.task, latest_end=latest)
         self.here[attempt.task] = self.journal.attempt(attempt.number)
         self.answers[attempt.task] = answer
 
@@ -140,8 +149,18 @@ class Proxy:
 
 def _is_told(found: object) -> bool:
     """Whether a server says of a job what state it is in, and numbers where numbers belong."""
-    if not isinstance(found, dict) or not isinstance(found.get("state"), str):
+    if not isinstance(found, dict) or found.get("state") not in STATES:
         return False
     if told_spans(found.get("spans", [])) is None:
         return False
-    return all(type(found.get(name)) in (int, type(None)) for name in NUMBERS)
+    return all(_is_number(found.get(name)) for name in NUMBERS)
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is unknown, or a number that can be counted with; no completion at all is one."""
+    return value is None or (type(value) is int and (value == NO_ANSWER or -LATEST < value < LATEST))
+
+
+def _known(time: int | None) -> int | None:
+    """A time for the journal; what never comes is not known."""
+    return None if time == NO_ANSWER else time

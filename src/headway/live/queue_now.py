@@ -7,7 +7,7 @@ import time
 from headway.forecast.present import Present
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
-from headway.live.slurm.queue import LOOK, in_order, parse_queue
+from headway.live.slurm.queue import in_order, look_at, parse_queue
 from headway.units import SECOND
 
 
@@ -16,7 +16,7 @@ def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:
 
     Jobs that are held, or wait for a time or for other jobs, are left out: nobody knows when they may start.
     """
-    jobs = parse_queue(Slurm(site.name, site.conf, grid.timeout).run(*LOOK))
+    jobs = parse_queue(look_at(Slurm(site.name, site.conf, grid.timeout)))
     now = int(time.time() * SECOND)
     part = site.partition
     jobs = [job for job in jobs if not part or part in job.partition.split(",")]

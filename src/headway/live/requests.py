@@ -40,14 +40,14 @@ def _fits(value: object, hint: Any) -> bool:
     if kinds & {object, Any}:
         return True
     if isinstance(value, list):
-        return list in kinds and all(isinstance(each, str) and _is_text(each) for each in value)
+        return list in kinds and all(isinstance(each, str) and is_text(each) for each in value)
     if isinstance(value, str):
-        return str in kinds and _is_text(value)
+        return str in kinds and is_text(value)
     if isinstance(value, int):
         return int in kinds and not isinstance(value, bool) and -LARGEST <= value < LARGEST
     return type(value) in kinds
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
     """Whether all of it are characters; a half of one cannot be stored."""
     return not any("\ud800" <= character <= "\udfff" for character in value)

@@ -20,7 +20,7 @@ from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.nodes import Nodes
-from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue
+from headway.live.slurm.queue import SlurmJob, in_order, look_at, parse_queue
 from headway.live.slurm.rules import Rules
 from headway.live.spans import START
 from headway.policies.grid.composed.cluster import Shape
@@ -49,7 +49,7 @@ class Shadow:
     def look(self) -> dict[str, Any]:
         """One line: what waits, what Slurm started since the last look, what policies would start."""
         now = int(time.time() * SECOND)
-        jobs = parse_queue(self.slurm.run(*LOOK))
+        jobs = parse_queue(look_at(self.slurm))
         part = self.site.partition
         jobs = [job for job in jobs if not part or part in job.partition.split(",")]
         fresh = [job for job in jobs if self.before is not None and self._is_new(job)]

@@ -13,6 +13,7 @@ from headway.policies.grid.middleware import searched
 from headway.policies.grid.moldability import fraction, law_of, lowest
 from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.spec import Spec
+from headway.units import LONGEST
 
 Answer = tuple[int, int]
 
@@ -56,16 +57,24 @@ class Shapes:
         return self.shape(task, procs).time(task.walltime)
 
     def tuned(self, task: Task, completion: Callable[[int], int]) -> Answer:
-        """The earliest completion over the task's sizes, and the size: ``completion`` tells that of one."""
+        """The earliest completion over the task's sizes, and the size: ``completion`` tells that of one.
+
+        Sizes on which it would take longer than can be counted are none.
+        """
+        longest = max(task.walltime, task.runtime or 0)
+
+        def of(procs: int) -> int:
+            return completion(procs) if self.shape(task, procs).time(longest) < LONGEST else NO_ANSWER
+
         sizes = self.sizes(task)
         if isinstance(sizes, list):
-            answers = [(completion(n), n) for n in sizes]
+            answers = [(of(n), n) for n in sizes]
             best = min(answers, default=(NO_ANSWER, 0))
         else:
             fewest, most = sizes
             if fewest > most:
                 return NO_ANSWER, 0
-            best = searched()(_Asked(completion), 0, 0, fewest, most, self.method)
+            best = searched()(_Asked(of), 0, 0, fewest, most, self.method)
         return best if best[0] < NO_ANSWER else (NO_ANSWER, 0)
 
 

@@ -12,9 +12,13 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from headway.units import LATEST
+
 START, RESUME, SUSPEND, STOP, KILL = "start", "resume", "suspend", "stop", "kill"
 """What the policy of a cluster wants to be done with a job."""
 GIVEN_UP, SUSPENDED = "given up", "suspended"
+MOST_RUNS = 1 << 31
+"""Runs of a job are fewer."""
 
 
 class Span(NamedTuple):
@@ -75,9 +79,11 @@ def told_spans(value: object) -> list[Span] | None:
     found = [Span(*each) for each in value if isinstance(each, list) and len(each) == len(Span._fields)]
     sound = all(
         type(span.run) is int
+        and 0 <= span.run < MOST_RUNS
         and span.state in (GIVEN_UP, SUSPENDED)
         and type(span.start) is int
-        and (span.end is None or (type(span.end) is int and span.end >= span.start))
+        and abs(span.start) < LATEST
+        and (span.end is None or (type(span.end) is int and span.start <= span.end < LATEST))
         for span in found
     )
     return found if sound and len(found) == len(value) else None

@@ -12,11 +12,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from headway.errors import UsageError
+from headway.plain import cut
 from headway.units import DAY, LATEST, LONGEST
 
 PLACES = re.compile(r"\{(procs|cluster)\}")
 LONGEST_TEXT = 1 << 20
 """Characters that a script, or all words of a command, may have at most."""
+MOST_PROCS = 1 << 40
+"""Processors of a task are fewer."""
 LONGEST_TIME = 100 * 365 * DAY
 """A walltime is shorter; on a slow cluster, or on few processors, it becomes many times as long."""
 
@@ -72,6 +75,7 @@ class Task:
             raise UsageError("a script must begin with #! and its interpreter, such as #!/bin/sh")
         if self.procs < 1:
             raise UsageError(f"a task needs at least one processor, not {self.procs}")
+        self._check_range("procs", self.procs, 1, MOST_PROCS)
         times = [self.walltime, *(walltime for _, walltime in self.forms)]
         if not all(time > 0 for time in times):
             raise UsageError("a task needs a walltime above 0; give it with --walltime")
@@ -80,17 +84,17 @@ class Task:
         self._check_range("deadline", self.deadline, 0, LATEST)
         self._check_range("runtime", self.runtime, 0, LONGEST)
         self._check_range("memory_mb", self.memory_mb, 1, 1 << 40)
-        self._check_range("max_procs", self.max_procs, 1, 1 << 40)
+        self._check_range("max_procs", self.max_procs, 1, MOST_PROCS)
         if self.parallel_fraction is not None and not 0 <= self.parallel_fraction <= 1:
             raise UsageError(f"a parallel fraction is between 0 and 1, not {self.parallel_fraction}")
-        if any(n < 1 for n, _ in self.forms):
-            raise UsageError("a form has at least one processor")
+        for n, _ in self.forms:
+            self._check_range("form", n, 1, MOST_PROCS)
 
     @staticmethod
     def _check_range(name: str, value: int | None, low: int, beyond: int) -> None:
         """A number that no cluster could count with would be handed out again for ever."""
         if value is not None and not low <= value < beyond:
-            raise UsageError(f"a task's {name} must be from {low} to below {beyond}, not {value:.3g}")
+            raise UsageError(f"a task's {name} must be from {low} to below {beyond}, not {cut(str(value))}")
 
     @property
     def is_moldable(self) -> bool:

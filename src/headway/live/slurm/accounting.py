@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 
 from headway.live.slurm.commands import Slurm
-from headway.live.slurm.queue import STATES, SlurmJob, parse_limit
-from headway.units import SECOND
+from headway.live.slurm.queue import STATES, SlurmJob, instant, parse_limit, whole
+from headway.live.wire import NoAnswer
+from headway.plain import cut
 
 FIELDS = "JobID,State,NCPUS,Start,End,Timelimit,Submit,Partition,User"
 ASK = ("sacct", "--noheader", "--parsable2", "--allocations", "--starttime=now-30days", f"--format={FIELDS}")
@@ -41,9 +42,17 @@ class Accounting:
         self._known = {key: kept for key, kept in self._known.items() if now - kept[0] < AGAIN}
         if name not in self._known:
             lines = self.slurm.run(*ASK, f"--name={name}").splitlines()
-            jobs = [_job(line, name) for line in lines if line.strip()]
+            jobs = [_read(line, name) for line in lines if line.strip()]
             self._known[name] = now, jobs[-1] if jobs else None
         return self._known[name][1]
+
+
+def _read(line: str, name: str) -> SlurmJob:
+    """A line of sacct; what cannot be read is unknown."""
+    try:
+        return _job(line, name)
+    except ValueError:
+        raise NoAnswer(f"sacct prints a line that is no job's: {cut(line, 100)}") from None
 
 
 def _job(line: str, name: str) -> SlurmJob:
@@ -55,8 +64,8 @@ def _job(line: str, name: str) -> SlurmJob:
     number, state, cpus, start, end, limit, submitted, partition, user = line.split("|")
     word = state.partition(" ")[0]
     found = "waiting" if word == "PENDING" else STATES.get(word, "failed")
-    times = [int(text) * SECOND if text.isdigit() else None for text in (start, end, submitted)]
+    times = [instant(text) for text in (start, end, submitted)]
     return SlurmJob(
-        number, found, int(cpus or 0), times[0], times[1], parse_limit(limit), 0, times[2] or 0, partition,
+        number, found, whole(cpus), times[0], times[1], parse_limit(limit), 0, times[2] or 0, partition,
         user, name,
     )  # fmt: skip

@@ -6,6 +6,9 @@ import time
 from dataclasses import dataclass, replace
 
 from headway.live.slurm.commands import Slurm
+from headway.live.slurm.queue import whole
+from headway.live.wire import NoAnswer
+from headway.plain import cut
 from headway.site import Site
 from headway.site.model import outage_of
 
@@ -38,7 +41,7 @@ class Nodes:
     def look(self) -> list[Node]:
         """Each node in each of its partitions."""
         if time.monotonic() - self._looked > FRESH:
-            self._found = [parse_line(line) for line in self.slurm.run(*LOOK).splitlines()]
+            self._found = parse_nodes(self.slurm.run(*LOOK))
             self._looked = time.monotonic()
         return self._found
 
@@ -69,6 +72,17 @@ def all_up(site: Site) -> Site:
     )
 
 
+def parse_nodes(text: str) -> list[Node]:
+    """The nodes of sinfo's output; if a line of it cannot be read, it is unknown which there are."""
+    found = []
+    for line in filter(str.strip, text.splitlines()):
+        try:
+            found.append(parse_line(line))
+        except ValueError:
+            raise NoAnswer(f"sinfo prints a line that is no node's: {cut(line, 100)}") from None
+    return found
+
+
 def parse_line(line: str) -> Node:
     """One line of sinfo.
 
@@ -76,7 +90,7 @@ def parse_line(line: str) -> Node:
     0
     """
     name, partition, opened, state, cpus = line.split("|")
-    allocated, idle, *_ = map(int, cpus.split("/"))
+    allocated, idle, *_ = map(whole, cpus.split("/"))
     return Node(name, partition.removesuffix("*"), opened, state, allocated + idle)
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from headway.live.slurm.commands import Slurm
+from headway.live.wire import NoAnswer
+from headway.plain import cut
 from headway.site.values import clock_time
-from headway.units import DAY, SECOND
+from headway.units import DAY, LATEST, SECOND
 
 FIELDS = "%i|%T|%C|%S|%e|%l|%r|%Q|%V|%P|%u|%a|%q|%N|%j"
 """Number, state, CPUs, start, end, limit, reason, priority, submission, partition, user, account, QOS, nodes,
 name."""
-LOOK = ("squeue", "--noheader", "--all", "--states=all", "--array", f"--format={FIELDS}")
-"""Names come last: they may hold anything."""
+LOOK = ("squeue", "--noheader", "--all", "--states=all", "--array")
 
 OURS = "hw-"
 """How the names of an agent's jobs begin."""
@@ -35,6 +39,10 @@ STATES = {
 } | dict.fromkeys(RUNNING, "running")
 """Slurm's word -> ours; what is not here has failed. A job that was preempted and comes back is PENDING."""
 UNLIMITED = 365 * DAY
+NUMBER = re.compile("[0-9]{1,18}(?:[_+]|$)")
+"""How the number of a job begins, or of a task of an array, or of a part of a heterogeneous job."""
+LARGEST = 1 << 31
+"""CPUs of a job are fewer."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +77,39 @@ class SlurmJob:
         return self.state == "waiting" and self.is_eligible
 
 
-def parse_queue(text: str) -> list[SlurmJob]:
+def look_at(slurm: Slurm) -> list[str]:
+    """What squeue prints of each job.
+
+    Anybody may give a job a name of several lines, and write in them what looks like another job. So each job
+    begins with a word that nobody can know.
+    """
+    mark = f"{secrets.token_hex(8)}|"
+    before, *jobs = slurm.run(*LOOK, f"--format={mark}{FIELDS}").split(mark)
+    if before.strip():
+        raise _unreadable(before)
+    return jobs
+
+
+def parse_queue(lines: Iterable[str]) -> list[SlurmJob]:
     """The jobs of squeue's output."""
-    return [parse_line(line) for line in text.splitlines() if line.strip()]
+    return [_read(line) for line in lines]
 
 
-def parse_ours(text: str) -> list[SlurmJob]:
+def parse_ours(lines: Iterable[str]) -> list[SlurmJob]:
     """Only the jobs whose names are those of a journal: quick where thousands of others wait."""
-    return [parse_line(line) for line in text.splitlines() if f"|{OURS}" in line]
+    return [_read(line) for line in lines if f"|{OURS}" in line]
+
+
+def _read(line: str) -> SlurmJob:
+    """One job; a queue of which something cannot be read is unknown, and not shorter."""
+    try:
+        return parse_line(line)
+    except ValueError:
+        raise _unreadable(line) from None
+
+
+def _unreadable(line: str) -> NoAnswer:
+    return NoAnswer(f"squeue prints a line that is no job's: {cut(line, 100)}")
 
 
 def parse_line(line: str) -> SlurmJob:
@@ -85,14 +118,17 @@ def parse_line(line: str) -> SlurmJob:
     >>> parse_line("7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada|||n1|hw-x").state
     'held'
     """
-    number, state, cpus, start, end, limit, reason, priority, submitted, *rest = line.split("|", 14)
+    fields = line.rstrip("\n").split("|", 14)
+    number, state, cpus, start, end, limit, reason, priority, submitted, *rest = fields
     partition, user, account, qos, nodes, name = rest
+    if not NUMBER.match(number):
+        raise ValueError(f"no number of a job: {cut(number)}")
     found = STATES.get(state, "failed")
     if state == "PENDING":
         found = "held" if reason == HELD else "waiting"
     return SlurmJob(
-        number, found, int(cpus or 0), _instant(start), _instant(end), parse_limit(limit), int(priority or 0),
-        _instant(submitted) or 0, partition, user, name, nodes, _name(account), _name(qos),
+        number, found, whole(cpus), instant(start), instant(end), parse_limit(limit), int(priority or 0),
+        instant(submitted) or 0, partition, user, name, nodes, _name(account), _name(qos),
         reason not in NOT_ELIGIBLE,
     )  # fmt: skip
 
@@ -102,8 +138,22 @@ def _name(text: str) -> str:
     return "" if text in ("(null)", "N/A") else text
 
 
-def _instant(text: str) -> int | None:
-    return int(text) * SECOND if text.isdigit() else None
+def whole(text: str) -> int:
+    """A number of CPUs; 0 where none is shown."""
+    if not 0 <= (found := int(text or 0)) < LARGEST:
+        raise ValueError(f"no number of CPUs: {cut(text)}")
+    return found
+
+
+def instant(text: str) -> int | None:
+    """A time that Slurm shows in seconds since 1970, in µs; None where there is none."""
+    return _counted(int(text)) if text.isdigit() else None
+
+
+def _counted(seconds: int) -> int:
+    if seconds * SECOND >= LATEST:
+        raise ValueError("beyond the range of times")
+    return seconds * SECOND
 
 
 def parse_limit(text: str) -> int:
@@ -113,7 +163,7 @@ def parse_limit(text: str) -> int:
     (93784000000, 300000000, True)
     """
     seconds = clock_time(text)
-    return UNLIMITED if seconds is None else seconds * SECOND
+    return UNLIMITED if seconds is None else _counted(seconds)
 
 
 def in_order(jobs: Sequence[SlurmJob]) -> list[SlurmJob]:

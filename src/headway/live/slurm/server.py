@@ -20,7 +20,7 @@ from headway.live.server import ClusterServer, parsed
 from headway.live.slurm.accounting import Accounting
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.nodes import Nodes
-from headway.live.slurm.queue import LOOK, OURS, SlurmJob, in_order, parse_ours, parse_queue
+from headway.live.slurm.queue import OURS, SlurmJob, in_order, look_at, parse_ours, parse_queue
 from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.task import Task
 from headway.live.wire import Refused
@@ -54,8 +54,8 @@ class SlurmServer(ClusterServer):
         else:
             Batch.warm(site.cluster, self.foresight)
         self._looked = -FRESH
-        self._text = ""
-        """What squeue printed."""
+        self._lines: list[str] = []
+        """What squeue printed of each job."""
         self._plan: Batch | RulesPlan | None = None
         self._numbers: dict[str, int] = {}
         self._changed: dict[str, tuple[str, int | None]] = {}
@@ -67,12 +67,12 @@ class SlurmServer(ClusterServer):
 
     # ---- looking ------------------------------------------------------------------------------------------
 
-    def look(self, fresh: bool = False) -> str:
+    def look(self, fresh: bool = False) -> list[str]:
         """The queue as it is, or was a moment ago."""
         if fresh or time.monotonic() - self._looked > FRESH:
-            self._text = self.slurm.run(*LOOK)
+            self._lines = look_at(self.slurm)
             self._looked, self._plan = time.monotonic(), None
-        return self._text
+        return self._lines
 
     def jobs(self, fresh: bool = False) -> list[SlurmJob]:
         """The agent's jobs in the queue."""
@@ -89,10 +89,10 @@ class SlurmServer(ClusterServer):
 
     def plan(self) -> Batch | RulesPlan:
         """What waits and runs under the rules by which Slurm is foreseen."""
-        text = self.look()
+        lines = self.look()
         if self._plan is not None:
             return self._plan
-        jobs = parse_queue(text)
+        jobs = parse_queue(lines)
         now, part = self.now, self.site.partition
         here = [job for job in jobs if self.rules or not part or part in job.partition.split(",")]
         here = [job for job in here if not job.is_waiting or job.may_start or job.name.startswith(OURS)]
@@ -294,7 +294,7 @@ class SlurmServer(ClusterServer):
         if job is None or (job.state != "suspended" and job.name not in self._changed):
             return None
         if job.name not in self._changed or self._changed[job.name][0] != job.state:
-            shown = self._shown(job, r"\bSuspendTime=(\d+)")
+            shown = self._shown(job, r"\bSuspendTime=([0-9]{1,12})\b")
             self._changed[job.name] = job.state, int(shown) * SECOND if shown else None
         return self._changed[job.name][1]
 

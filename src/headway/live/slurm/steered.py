@@ -19,8 +19,9 @@ from headway.live.processes import Processes
 from headway.live.script import Fence, job_script, read_fence
 from headway.live.server import RETRY, log, parsed
 from headway.live.slurm.commands import Slurm
-from headway.live.slurm.queue import LOOK, SlurmJob, parse_queue
+from headway.live.slurm.queue import SlurmJob, look_at, parse_queue
 from headway.live.wire import NoAnswer, Refused
+from headway.plain import cut
 from headway.units import MINUTE, SECOND
 
 FRESH = 0.5
@@ -47,7 +48,7 @@ class SlurmJobs(Processes):
     def hand_over(self, words: list[str], script: str) -> int:
         """Give a job to Slurm; its number."""
         said = self.slurm.run("sbatch", "--parsable", "--no-requeue", *words, text=script)
-        number = int(said.strip().partition(";")[0])
+        number = handed_over(said)
         now = time.monotonic()
         self._given = {each: at for each, at in self._given.items() if now - at < SETTLING} | {number: now}
         self._looked = -FRESH
@@ -65,7 +66,7 @@ class SlurmJobs(Processes):
 
     def _queue(self) -> dict[int, SlurmJob]:
         if time.monotonic() - self._looked > FRESH:
-            jobs = parse_queue(self.slurm.run(*LOOK))
+            jobs = parse_queue(look_at(self.slurm))
             self._jobs = {int(job.number): job for job in jobs if job.number.isdigit()}
             self._looked = time.monotonic()
         return self._jobs
@@ -134,6 +135,18 @@ class SlurmJobs(Processes):
         raise NotImplementedError("jobs of Slurm are handed over")
 
 
+def handed_over(said: str) -> int:
+    """The number that sbatch gives a job. Without one it is unknown whether Slurm has the job.
+
+    >>> handed_over("12;bordeaux\\n")
+    12
+    """
+    number = said.strip().partition(";")[0]
+    if not (number.isascii() and number.isdigit() and len(number) < 19):
+        raise NoAnswer(f"sbatch prints something else than a job's number: {cut(said)}")
+    return int(number)
+
+
 def _is_alive(job: SlurmJob) -> bool:
     return job.is_waiting or job.state in ("running", "suspended")
 
@@ -154,7 +167,7 @@ class SteeredServer(LocalServer):
         said = ""
         while True:
             try:
-                self.slurm.run(*LOOK)
+                look_at(self.slurm)
                 break
             except NoAnswer as error:
                 if str(error) != said:
