@@ -18,10 +18,12 @@ import headway
 from commands import Headway
 from headway.engine.tables import Clock, Job, Run
 from headway.errors import HeadwayError, UsageError
+from headway.platform import Cluster
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST, WEIGHED
 from headway.policies.agent.network import OF_SCORE, Network, from_flat, load_network
 from headway.units import SECOND
 from headway.workload import Workload
+from headway.workload.transform import apply
 from instances import busy
 
 gymnasium = pytest.importorskip("gymnasium", reason="needs the extra rl")
@@ -126,6 +128,29 @@ def test_rewards_add_up_to_the_schedule() -> None:
     assert -sum(played(whole("choose", work, reward="bsld_change"), in_turn)[1]) == pytest.approx(grown)
     for kind in ("utilization", "utilization_change"):
         assert np.isfinite(played(whole("choose", work, reward=kind), in_turn)[1]).all()
+
+
+def test_rewards_before_the_first_decision_are_not_lost() -> None:
+    """A head that waits where nobody may pass it is no decision, and its wait counts all the same."""
+    work = Workload.from_arrays(  # both 2 and 3 wait for 1; 4 may pass from 40 on
+        unit="s", submit=[0, 10, 20, 40], procs=[M - 1, M, M, 1], runtime=[100, 50, 50, 20]
+    )
+    waits, slowdowns = (90 + 130) / 3600, 1 + 140 / 50 + 180 / 50 + 1
+    totals = {"wait": waits, "wait_change": waits, "bsld": slowdowns, "bsld_change": 90 / 50 + 130 / 50}
+    for kind, total in totals.items():
+        env = whole("backfill", work, reward=kind)
+        _, rewards = played(env, first_open)
+        assert env.schedule().start.tolist() == [0, 100 * SECOND, 150 * SECOND, 40 * SECOND]
+        assert -sum(rewards) == pytest.approx(total)
+        many = SchedulingVectorEnv(
+            work, M, sessions=1, task="backfill", reward=kind, jobs=4, window=4, threads=1
+        )
+        _, info = many.reset(options={"firsts": [0]})
+        gained, done = 0.0, np.zeros(1, bool)
+        while not done[0]:
+            _, reward, done, _, info = many.step(info["action_mask"].argmax(axis=1))
+            gained += reward[0]
+        assert -gained == pytest.approx(total)
 
 
 def scrambled(work: Workload, after: int, started: np.ndarray, seed: int) -> Workload:
@@ -350,9 +375,28 @@ def test_what_comes_too_soon_or_is_no_number_is_refused() -> None:
     by_weights.reset(seed=1)
     with pytest.raises(UsageError, match="numbers from -1 to 1"):
         by_weights.step([0, 0, float("nan"), 0])
-    for wrong in ({"window": 10**9}, {"period": 0}, {"period": float("nan")}):
+    for wrong in (
+        {"window": 10**9}, {"window": True}, {"period": 0}, {"period": float("nan")}, {"period": "hour"},
+        {"period": 1e-7}, {"jobs": 2.5}, {"jobs": "all"}, {"train": "most"}, {"may_wait": "no"},
+    ):  # fmt: skip
         with pytest.raises(UsageError, match=next(iter(wrong))):
-            SchedulingEnv(log(), M, jobs=50, **wrong)
+            SchedulingEnv(log(), M, **({"jobs": 50} | wrong))
+    with pytest.raises(UsageError, match=r"one first job, not \[1, 2\]"):
+        env.reset(options={"first": [1, 2]})
+    with pytest.raises(UsageError, match="whole numbers from 0"):
+        env.reset(options={"first": float("nan")})
+
+
+def test_what_an_agent_cannot_schedule_on_is_refused_here_too() -> None:
+    work = log()
+    grid = headway.Platform((Cluster("a", procs=16), Cluster("b", procs=16)))
+    with pytest.raises(UsageError, match="agent schedules one cluster and this platform has 2"):
+        SchedulingEnv(work, grid, jobs=50)
+    events = headway.Outages((headway.Outage("down", 0, SECOND, 1),))
+    with pytest.raises(UsageError, match="agent does not know processors that come and go"):
+        SchedulingEnv(work, headway.Platform.procs(M).with_outages(events), jobs=50)
+    with pytest.raises(UsageError, match="--feedback"):
+        SchedulingEnv(apply(work.with_columns(wait=np.zeros(len(work))), "feedback"), M, jobs=50)
 
 
 def test_a_list_of_seeds_draws_the_same_episodes_again() -> None:
@@ -374,6 +418,10 @@ def test_training_never_sees_the_test_weeks() -> None:
     assert drawn.min() >= test.first and (drawn + 20).max() <= 300
     with pytest.raises(HeadwayError, match="give fewer jobs"):
         Episodes(work, 5000)
+    wide = work.with_columns(procs=np.where(work.submit < np.median(work.submit), 2 * M, 1))
+    env = SchedulingEnv(wide, M, jobs=20, part="train")  # the early jobs cannot run here
+    seen = env.episodes.workload.job[env.task.order[: env.episodes.last]]
+    assert not set(seen.tolist()) & set(apply(wide, "part(which=test)").job.tolist())
     with pytest.raises(HeadwayError, match="task must be choose, backfill, weights"):
         SchedulingEnv(work, M, task="dance")
 

@@ -395,24 +395,31 @@ def observe(s: Sessions, e: int, seen: npt.NDArray[np.float32], mask: npt.NDArra
 
 
 @kernel
-def take_reward(s: Sessions, e: int, waits: float, slowdowns: float) -> float:
-    """What came of the last decision; the sums before it are given, the others were cleared then."""
+def reward_of(s: Sessions, e: int) -> float:
+    """What came of the last decision; of the first one, all since the episode began."""
     kind = s.settings[Setting.REWARD]
     passed = s.clock[e, Clock.NOW] / SECOND - s.sums[e, Sum.LAST_TIME]
     share = busy(s, e)
-    before = s.sums[e, Sum.LAST_BUSY]
-    s.sums[e, Sum.LAST_BUSY], s.sums[e, Sum.LAST_TIME] = share, s.clock[e, Clock.NOW] / SECOND
     if kind == WAIT:
-        return -(s.sums[e, Sum.STARTED_WAITS] - waits) / 3600.0
+        return -(s.sums[e, Sum.STARTED_WAITS] - s.sums[e, Sum.LAST_WAITS]) / 3600.0
     if kind == BSLD:
-        return -(s.sums[e, Sum.STARTED_BSLD] - slowdowns)
+        return -(s.sums[e, Sum.STARTED_BSLD] - s.sums[e, Sum.LAST_BSLD])
     if kind == UTILIZATION:
         return s.sums[e, Sum.BUSY_AREA] / passed if passed > 0 else share
     if kind == WAIT_CHANGE:
         return -s.sums[e, Sum.WAITED_SUM] / 3600.0
     if kind == BSLD_CHANGE:
         return -s.sums[e, Sum.GROWN]
-    return share - before
+    return share - s.sums[e, Sum.LAST_BUSY]
+
+
+@kernel
+def clear_sums(s: Sessions, e: int) -> None:
+    """The next reward is of what comes from now on."""
+    sums = s.sums[e]
+    sums[Sum.WAITED_SUM] = sums[Sum.BUSY_AREA] = sums[Sum.GROWN] = 0.0
+    sums[Sum.LAST_WAITS], sums[Sum.LAST_BSLD] = sums[Sum.STARTED_WAITS], sums[Sum.STARTED_BSLD]
+    sums[Sum.LAST_BUSY], sums[Sum.LAST_TIME] = busy(s, e), s.clock[e, Clock.NOW] / SECOND
 
 
 @routine
@@ -424,8 +431,6 @@ def begin(s: Sessions, e: int, first: int, count: int) -> None:
         set_shadow(s, e, s.jobs[Job.PROCS, s.queue[e, 0]])
     else:
         to_decision(s, e)
-    s.sums[e, Sum.WAITED_SUM] = s.sums[e, Sum.BUSY_AREA] = s.sums[e, Sum.GROWN] = 0.0
-    s.sums[e, Sum.LAST_BUSY], s.sums[e, Sum.LAST_TIME] = busy(s, e), s.clock[e, Clock.NOW] / SECOND
 
 
 @entry
@@ -467,14 +472,13 @@ def step_all(
             done[e] = False
             begin(s, e, firsts[e], count)
         else:
-            waits, slowdowns = s.sums[e, Sum.STARTED_WAITS], s.sums[e, Sum.STARTED_BSLD]
             if s.settings[Setting.MODE] == WEIGHTS:
                 to_next_period(s, e, weights)
                 if s.clock[e, Clock.WAITS] > 0:
                     set_shadow(s, e, s.jobs[Job.PROCS, s.queue[e, 0]])
             else:
                 decide(s, e, actions[e])
-            reward[e] = take_reward(s, e, waits, slowdowns)
-            s.sums[e, Sum.WAITED_SUM] = s.sums[e, Sum.BUSY_AREA] = s.sums[e, Sum.GROWN] = 0.0
+            reward[e] = reward_of(s, e)
+            clear_sums(s, e)
             done[e] = over(s, e)
         observe(s, e, seen, mask)

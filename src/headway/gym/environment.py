@@ -62,8 +62,10 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         """Begin an episode: the stretch that the seed draws, or ``options={"first": job}`` of the log."""
         super().reset(seed=seed)
         first = option(options, "first")
+        if np.ndim(first):
+            raise UsageError(f"an episode has one first job, not {first!r:.60}")
         self._first = int(
-            self.episodes.draw(self.np_random, 1)[0] if first is None else self.episodes.checked(first)[()]
+            self.episodes.draw(self.np_random, 1)[0] if first is None else self.episodes.checked(first)
         )
         self.driver = Driver(*learner.episode(self.task, self._first))
         self._memory: learner.LearnerTables = self.driver.state.memory

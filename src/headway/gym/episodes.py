@@ -7,6 +7,7 @@ line. Which stretch comes next is drawn by a seed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from headway.errors import UsageError
 from headway.plain import counted
 from headway.units import SECOND
 from headway.workload import Workload
-from headway.workload.transform.windows import before_line
+from headway.workload.transform.windows import line_of
 
 Part = Literal["train", "test", "all"]
 WEEK = 7 * 86_400 * SECOND
@@ -29,15 +30,18 @@ class Episodes:
     jobs: int = 256
     part: Part = "all"
     train: float = 0.7
+    whole: Workload | None = None
+    """The log that is divided, where ``workload`` are only the jobs of it that can run."""
 
     def __post_init__(self) -> None:
         if self.part not in ("train", "test", "all"):
             raise UsageError(f"part must be train, test or all, not {self.part!r}")
         if not isinstance(self.workload, Workload):
             raise UsageError(f"{self.workload!r:.60} is no workload; read a log with headway.read(file)")
-        if not 0 < self.train < 1:
-            raise UsageError(f"train must be above 0 and below 1, not {self.train}")
-        if self.jobs < 1 or self.last - self.first < self.jobs:
+        if not is_number(self.train) or not 0 < self.train < 1:
+            raise UsageError(f"train must be above 0 and below 1, not {self.train!r}")
+        check_kind(jobs=self.jobs)
+        if self.last - self.first < self.jobs:
             raise UsageError(
                 f"an episode has {counted(self.jobs, 'job')} and the {self.part} part of the log has "
                 f"{max(self.last - self.first, 0)}; give fewer jobs, or a longer log"
@@ -46,7 +50,8 @@ class Episodes:
     @property
     def line(self) -> int:
         """How many jobs were submitted before the line between training and testing."""
-        return int(before_line(self.workload, self.train).sum())
+        divided = self.workload if self.whole is None else self.whole
+        return int((self.workload.submit < line_of(divided, self.train)).sum())
 
     @property
     def first(self) -> int:
@@ -66,7 +71,8 @@ class Episodes:
         """First jobs that were given, by their place in order of submission: a whole episode follows each."""
         try:
             given = np.asarray(firsts)
-            found = given.astype(np.int64)
+            with np.errstate(invalid="ignore"):  # what is no number is no whole number either
+                found = given.astype(np.int64)
         except (TypeError, ValueError, OverflowError):
             raise UsageError(f"first jobs of episodes are whole numbers, not {firsts!r}") from None
         most = len(self.workload) - self.jobs
@@ -93,6 +99,11 @@ def settings(value: str, choices: tuple[str, ...], name: str) -> int:
     return choices.index(value)
 
 
+def is_number(value: object) -> bool:
+    """Whether something given for a number is one."""
+    return isinstance(value, Real)
+
+
 MOST = 1 << 16
 """Slots of a window at most."""
 
@@ -100,5 +111,5 @@ MOST = 1 << 16
 def check_kind(**given: Any) -> None:
     """Numbers that must be at least 1."""
     for name, value in given.items():
-        if not isinstance(value, int) or value < 1:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise UsageError(f"{name} must be a whole number of at least 1, not {value!r}")

@@ -100,6 +100,7 @@ def episode(task: Task, first: int) -> tuple[Jobs, Setup]:
     memory.settings[:], memory.turn[Turn.REWARD] = shown, task.reward
     submit, procs, walltime, runtime = task.jobs[:, first : first + task.episodes.jobs]
     memory.turn[[Turn.LEFT_AT, Turn.LEFT_FREE, Turn.STEPS]] = submit[0], task.machine, -1
+    memory.sums[Sum.LAST_TIME] = submit[0] / SECOND
     setup = Setup((task.machine,), learner, QUEUE_OPTIONS, more_rows=MORE_ROWS, memory=memory, again=False)
     return Jobs(submit, procs, walltime, runtime, walltime), setup
 
@@ -231,7 +232,7 @@ def add_started(state: State, world: World) -> None:
 
 @kernel
 def reward_of(state: State) -> float:
-    """What came of the last decision."""
+    """What came of the last decision; of the first one, all since the episode began."""
     kind, sums = state.memory.turn[Turn.REWARD], state.memory.sums
     passed = state.clock[Clock.NOW] / SECOND - sums[Sum.LAST_TIME]
     share = busy(state, state.pools[Pool.FREE, MACHINE])
@@ -248,6 +249,16 @@ def reward_of(state: State) -> float:
     return share - sums[Sum.LAST_BUSY]
 
 
+@kernel
+def clear_sums(state: State) -> None:
+    """The next reward is of what comes from now on."""
+    sums = state.memory.sums
+    sums[Sum.WAITED_SUM] = sums[Sum.BUSY_AREA] = sums[Sum.GROWN] = 0.0
+    sums[Sum.LAST_WAITS], sums[Sum.LAST_BSLD] = sums[Sum.STARTED_WAITS], sums[Sum.STARTED_BSLD]
+    sums[Sum.LAST_BUSY] = busy(state, state.pools[Pool.FREE, MACHINE])
+    sums[Sum.LAST_TIME] = state.clock[Clock.NOW] / SECOND
+
+
 @entry
 def go_on(state_there: Any, world_there: Any) -> tuple[int, float, bool]:
     """Go on to the next question: the code of the loop, the reward of the last answer, whether it is over.
@@ -260,13 +271,9 @@ def go_on(state_there: Any, world_there: Any) -> tuple[int, float, bool]:
     if code != Step.ASK:
         return code, 0.0, False
     add_started(state, world)
-    m, reward = state.memory, reward_of(state)
-    m.sums[Sum.WAITED_SUM] = m.sums[Sum.BUSY_AREA] = m.sums[Sum.GROWN] = 0.0
-    m.sums[Sum.LAST_WAITS], m.sums[Sum.LAST_BSLD] = m.sums[Sum.STARTED_WAITS], m.sums[Sum.STARTED_BSLD]
-    m.sums[Sum.LAST_BUSY], m.sums[Sum.LAST_TIME] = (
-        busy(state, state.pools[Pool.FREE, MACHINE]),
-        state.clock[Clock.NOW] / SECOND,
-    )
-    m.turn[Turn.COUNTED] = state.clock[Clock.RUNS]
-    m.turn[Turn.STEPS] += 1
+    turn, reward = state.memory.turn, reward_of(state)
+    if turn[Turn.STEPS] >= 0:  # else nothing was decided yet
+        clear_sums(state)
+    turn[Turn.COUNTED] = state.clock[Clock.RUNS]
+    turn[Turn.STEPS] += 1
     return code, reward, is_over(state)

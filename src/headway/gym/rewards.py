@@ -15,7 +15,7 @@ class Sum(IntEnum):
 
     WAITED_SUM = 0
     """Waiting time of all jobs, busy share x time, and by how much the expected slowdowns of those that wait
-    grew, all three since the last decision."""
+    grew, all three since the last decision; before the second one, since the episode began."""
     BUSY_AREA = 1
     GROWN = 2
     STARTED_WAITS = 3
@@ -24,8 +24,8 @@ class Sum(IntEnum):
     RATE = 5
     """What the expected slowdowns grow by each second."""
     LAST_BUSY = 6
-    """The busy share and the time at the last decision."""
+    """The busy share and the time at the last decision; at first those of the episode's beginning."""
     LAST_TIME = 7
     LAST_WAITS = 8
-    """STARTED_WAITS and STARTED_BSLD at the last decision, in an environment by itself."""
+    """STARTED_WAITS and STARTED_BSLD at the last decision."""
     LAST_BSLD = 9

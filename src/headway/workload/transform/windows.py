@@ -50,10 +50,15 @@ def part(workload: Workload, which: Literal["train", "test"] = "test", train: fl
 
 def before_line(workload: Workload, share: float) -> NDArray[np.bool_]:
     """Which jobs were submitted before this share of the log's time was over."""
+    return np.asarray(workload.submit < line_of(workload, share))
+
+
+def line_of(workload: Workload, share: float) -> float:
+    """When this share of the log's time is over (µs)."""
     if not len(workload):
-        return np.zeros(0, np.bool_)
+        return 0.0
     begin, end = int(workload.submit.min()), int(workload.submit.max())
-    return np.asarray(workload.submit < begin + share * (end - begin))
+    return begin + share * (end - begin)
 
 
 @transformation
