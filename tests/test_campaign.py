@@ -550,6 +550,7 @@ def test_pandas_and_duckdb_open_the_results(tmp_path: Path) -> None:
         ({"workloads": {"trace": "a", "model": "b"}}, "exactly one of trace"),
         ({"workloads": {"trace": "a", "colour": "b"}}, "no key 'colour'"),
         ({"metrics": ["mean_joy"]}, "no metric 'mean_joy'"),
+        ({"metrics": [["mean_wait"]]}, r"no metric \['mean_wait'\]"),
         ({"replications": 0}, "at least 1"),
         ({"replications": None, "seeds": [1, 1]}, "different whole numbers"),
         ({"measures": ["file.py"]}, "must be written"),
@@ -633,7 +634,7 @@ def test_a_machine_that_is_none_is_refused(procs: object) -> None:
         small(workloads={"model": MODEL, "procs": procs})
 
 
-@pytest.mark.parametrize("settings", [{"tau": -5}, {"trim": 50}, {"trim": -1}])
+@pytest.mark.parametrize("settings", [{"tau": -5}, {"tau": 2**63}, {"trim": 50}, {"trim": -1}])
 def test_bounds_are_judged_before_any_cell_is_run(settings: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="must be a"):
         small(**settings)

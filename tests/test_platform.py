@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway import InputError, Platform, UsageError
+from headway import InputError, Platform, UsageError, simulate
 from headway.platform import Cluster, NodeGroup, named_platforms
+from headway.workload import Workload
 
 NODES = """\
 [[cluster]]
@@ -164,3 +165,13 @@ def test_procs_and_nodes_must_agree() -> None:
     assert Cluster("a", procs=8, nodes=(group,)).procs == 8
     with pytest.raises(UsageError, match="procs = 9 and nodes with 8 cores"):
         Cluster("a", procs=9, nodes=(group,))
+
+
+def test_a_speed_that_a_policy_does_not_go_by_is_refused() -> None:
+    log = Workload.from_arrays(unit="s", submit=[0], procs=[2], runtime=[90])
+    fast = Platform((Cluster("fast", procs=4, speed=1.5),))
+    for policy in ("easy", "dbf", "redirection", "fcfs"):
+        with pytest.raises(UsageError, match=r"'fast' has speed 1\.5; leave the speed out, or give realloc"):
+            simulate(log, fast, policy)
+    assert simulate(log, fast, "reallocation").end.tolist() == [60_000_000]
+    assert simulate(log, Platform((Cluster("plain", procs=4),)), "easy").end.tolist() == [90_000_000]

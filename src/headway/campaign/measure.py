@@ -57,8 +57,8 @@ class Settings:
     def __post_init__(self) -> None:
         check_bounds(self.tau, self.trim)
         for name in self.metrics:
-            if name not in BY_NAME:
-                raise UsageError(f"there is no metric {name!r}; there are {', '.join(BY_NAME)}")
+            if not isinstance(name, str) or name not in BY_NAME:
+                raise UsageError(f"there is no metric {name!r:.40}; there are {', '.join(BY_NAME)}")
 
     def key(self) -> dict[str, Any]:
         """Plain data for a cell's identity."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -15,7 +14,7 @@ from headway.metrics import ratios
 from headway.metrics.areas import Areas, areas, makespan
 from headway.platform.node_table import load_time, nodes_of
 from headway.schedule import Schedule
-from headway.units import microseconds
+from headway.units import LONGEST, SECOND, microseconds
 
 Times = NDArray[np.int64]
 Ratios = NDArray[np.float64]
@@ -92,8 +91,9 @@ class Sample:
 
 def check_bounds(tau: float, trim: float) -> None:
     """Tell what cannot be a bound of slowdowns, or a percentage of the jobs at either end."""
-    if not isinstance(tau, Real) or not 0 <= tau < math.inf:
-        raise UsageError(f"tau must be a number of seconds from 0 upwards, not {tau!r}")
+    if not isinstance(tau, Real) or not 0 <= tau <= LONGEST / SECOND:
+        most = f"{LONGEST // SECOND:,}"
+        raise UsageError(f"tau must be a number of seconds from 0 to {most}, not {tau!r}")
     if not isinstance(trim, Real) or not 0 <= trim < 50:
         raise UsageError(f"trim must be a percentage from 0 to below 50, not {trim!r}")
 

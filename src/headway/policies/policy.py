@@ -96,6 +96,7 @@ class Policy:
     def to_run(self, platform: Platform, workload: Workload) -> Policy:
         """The policy as a simulation runs it there, or a UsageError that says what it needs."""
         placed = self.on(platform, workload)
+        placed.refuse_speed(platform)
         placed.refuse_outages(platform)
         placed.refuse_feedback(workload)
         return placed
@@ -109,6 +110,15 @@ class Policy:
                     "policy reallocation looks at; give that one, or a platform without the key, not "
                     f"{self.spec.name}"
                 )
+
+    def refuse_speed(self, platform: Platform) -> None:
+        """Only a grid, and redirection between two clusters, change how long jobs run."""
+        [first, *others] = platform.clusters
+        if first.speed != 1 and not others and not self.is_grid:
+            raise UsageError(
+                f"{self.spec.name} runs jobs for as long as the log says, and cluster {first.name!r} has "
+                f"speed {first.speed:g}; leave the speed out, or give reallocation, which goes by it"
+            )
 
     def refuse_outages(self, platform: Platform) -> None:
         """Most policies plan for a machine that stays as it is."""
