@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -222,6 +223,41 @@ def test_datasets_registered_names_work_everywhere(headway: Headway) -> None:
     assert mine["copy"]["path"] == str(headway.folder / "log.swf")
     assert headway("datasets", "remove", "kth-sp2").status == 0
     assert headway("inspect", "kth-sp2").status == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("words.txt", "hello world\n", "words.txt:1: field 1 (job number): 'hello' is not a number"),
+        ("empty.swf", "", "empty.swf: has no job lines"),
+        ("none.json", '{"nb_res": 8, "jobs": [], "profiles": {}}', "none.json: has no jobs"),
+        ("table.csv", "job,submit,start,end,procs\n", "table.csv: is a schedule"),
+    ],
+)
+def test_what_is_no_log_is_not_registered(headway: Headway, name: str, text: str, sentence: str) -> None:
+    headway.write(name, text)
+    result = headway("datasets", "add", name, "mine")
+    assert (result.status, result.out) == (2, "") and sentence in result.err
+    assert "there is no dataset mine" in headway("datasets", "mine").err
+
+
+def test_what_is_registered_tells_its_ledger(headway: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large one is read from its beginning, to the end of a line, packed or not; JSON not at all."""
+    job = "{0} {0} 0 10 1 -1 -1 1 {1} -1 1 1 1 -1 1 -1 -1 -1\n"
+    text = "; MaxProcs: 2\n" + job.format(1, 10) + job.format(2, 5)
+    headway.write("two.swf", text)
+    whole = headway("datasets", "add", "two.swf", "two").out
+    assert "killed at the requested time" in whole.replace("\n", " ") and "2 jobs in the log = 2 sch" in whole
+    assert "were read" not in whole
+    (headway.folder / "two.swf.gz").write_bytes(gzip.compress(text.encode() * 99_999))
+    (headway.folder / "cut.swf.gz").write_bytes(gzip.compress(text.encode() * 99_999)[:-9])
+    headway.write("two.json", '{"meta": {}, "jobs": [' + " " * (2 << 20) + "]}")
+    monkeypatch.setattr("headway.cli.datasets.LOOKED_INTO", 2 << 20)
+    large = headway("datasets", "add", "two.swf.gz", "large").out
+    assert "Its first 2 MiB of text were read; headway inspect reads all of it" in large
+    total = int(re.findall(r"([\d,]+) jobs in the log = ", large)[0].replace(",", ""))
+    assert 0 < 2 * 99_999 - total < 199_998 - (2 << 20) // 60
+    assert "larger than 2 MiB: what it holds was not read" in headway("datasets", "add", "two.json", "j").out
 
 
 def test_replay_shows_one_number_and_the_reasons(headway: Headway) -> None:

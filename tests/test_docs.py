@@ -131,6 +131,7 @@ $ sacct --parsable2 --starttime 2024-01-01 --endtime 2024-06-01 --format JobID
 JobID
 $ headway datasets download nasa-ipsc
 nasa-ipsc is ...
+... in the log...
 ```
 
 <!-- exit 2 -->

@@ -321,6 +321,15 @@ def test_merging_logs_with_names() -> None:
     assert [both.labels["user"][code] for code in both.user.tolist()] == ["x/ann", "y/12", "x/bob"]
 
 
+@pytest.mark.parametrize("chain", ["log", "user"])
+def test_jobs_of_unknown_users_share_no_files(chain: str) -> None:
+    """Nobody knows that they are of one user."""
+    log = Workload.from_arrays(
+        unit="s", submit=[0, 1, 2, 3], procs=[5] * 4, runtime=[9] * 4, user=[-1, -1, 7, 7]
+    )
+    assert apply(log, f"files(chain={chain})").file.tolist() == [0, 1, 2, 2]
+
+
 def test_merging_reads_files(tmp_path: Path) -> None:
     log = tmp_path / "ctc.swf"
     log.write_text("; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 20 -1 1 1 1 -1 1 -1 -1 -1\n")

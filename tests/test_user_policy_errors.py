@@ -223,6 +223,63 @@ def test_a_policy_does_not_end_the_command(headway: Headway, policy: str, place:
     assert place in refused(headway, policy)
 
 
+OWN_END = """\
+class End(BaseException):
+    pass
+
+def mine(view):
+    raise End("enough")
+
+def lazy(view):
+    yield from (mine(view) for _ in view.waiting)
+
+class Made:
+    def __init__(self):
+        raise End
+
+    def decide(self, view):
+        return []
+
+class Kept(Made):
+    def __init__(self):
+        pass
+
+    def __deepcopy__(self, memo):
+        raise End
+
+def key(job):
+    raise End
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "place"),
+    [
+        ("./mine.py:mine", 'mine.py:5 (raise End("enough")): the policy raised End: enough, at 0 s'),
+        ("./mine.py:lazy", 'mine.py:5 (raise End("enough")): the policy raised End: enough, at 0 s'),
+        ("./mine.py:Made", "mine.py:12 (raise End): End when ./mine.py:Made was made"),
+        ("./mine.py:Kept", "mine.py:14: the policy cannot be copied (End), and every simulation"),
+        ("easy(order=./mine.py:key)", "mine.py:25 (raise End): the key raised End, for job 1"),
+        ("./ends.py:mine", "ends.py:1 (raise BaseException): BaseException when the file was loaded"),
+    ],
+)
+def test_what_is_no_plain_exception_is_a_mistake_all_the_same(
+    headway: Headway, policy: str, place: str
+) -> None:
+    headway.write("ends.py", "raise BaseException\n")
+    headway.write("mine.py", OWN_END)
+    assert place in refused(headway, policy)
+
+
+@pytest.mark.parametrize("policy", ["./mine.py:mine", "./mine.py:lazy", "./mine.py:Made", "./mine.py:key"])
+def test_an_interrupt_in_a_policy_is_an_interrupt(headway: Headway, policy: str) -> None:
+    text = OWN_END.replace("class End(BaseException):\n    pass", "End = KeyboardInterrupt\n")
+    headway.write("mine.py", text)
+    spec = f"easy(order={policy})" if policy.endswith("key") else policy
+    result = headway("simulate", "log.swf", "--policy", spec)
+    assert (result.status, result.err.splitlines()[-1]) == (130, "headway: interrupted")
+
+
 def test_a_policy_that_cannot_be_copied_is_refused(headway: Headway) -> None:
     headway.write(
         "mine.py",

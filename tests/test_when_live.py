@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from commands import Headway
+from headway.live.slurm.commands import Slurm
 from headway.workload import Header, Workload, write_swf
-from live_grids import cluster, folder, written
+from live_grids import cluster, folder, marked, written
 from slurm_clusters import SlurmCluster, slurm_clusters
 
 CPUS = 4
@@ -87,6 +88,48 @@ def test_when_begins_with_the_queue_as_squeue_shows_it(
     assert [line.split()[0] for line in slurm.run("squeue", "-h").splitlines()] == [
         line.split()[0] for line in before.splitlines()
     ], "nothing is changed"
+
+
+def shown(run: Headway, monkeypatch: pytest.MonkeyPatch, nodes: str, *jobs: str) -> None:
+    """A grid with a Slurm of four CPUs, whose queue and nodes are as said."""
+    written(run.folder, cluster("little", CPUS, kind="slurm"))
+    past(run.folder / "past.swf")
+
+    def answered(_: Slurm, *words: str) -> str:
+        return nodes if words[0] == "sinfo" else marked(words, *jobs)
+
+    monkeypatch.setattr(Slurm, "run", answered)
+
+
+ASKED = ("--live", "grid.toml", "--cluster", "little", "--draws", "20", "--teachers", "0", "--json")
+FULL, IDLE = "n1|main*|up|mixed|2/0/0/2", "n2|main*|up|idle|0/2/0/2"
+RUNS = "7|RUNNING|2|{0}|N/A|10:00|None|9|{0}|main|ada||||a"
+WIDE = "8|PENDING|4|N/A|N/A|10:00|Resources|8|{0}|main|ada||||b"
+
+
+@pytest.mark.parametrize(("up", "room"), [(f"{FULL}\n{IDLE}", True), (FULL, False)])
+def test_nodes_that_are_down_are_no_room(
+    run: Headway, monkeypatch: pytest.MonkeyPatch, up: str, room: bool
+) -> None:
+    """One of two nodes is up, and full: a job starts when the one that runs there ends, not at once."""
+    began = int(time.time()) - 1
+    shown(run, monkeypatch, f"{up}\nn3|main*|up|down*|0/0/2/2\n", RUNS.format(began))
+    done = run("when", "past.swf", "--procs", "2", "--walltime", "10m", *ASKED)
+    assert done.status == 0, done.err
+    assert (json.loads(done.out)["job"]["wait"][-1] == 0) == room
+
+
+def test_jobs_wider_than_the_nodes_that_are_up(run: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that waits for nodes to come back keeps nobody from starting; who asks about one is told so."""
+    now = int(time.time())
+    shown(run, monkeypatch, "n1|main*|up|idle|0/2/0/2\nn2|main*|up|drained|0/0/2/2\n", WIDE.format(now))
+    done = run("when", "past.swf", "--procs", "2", "--walltime", "10m", *ASKED)
+    assert done.status == 0 and json.loads(done.out)["job"]["wait"][0] == 0, done.err
+    wide = run("when", "past.swf", "--procs", "3", "--walltime", "10m", *ASKED)
+    assert (
+        wide.status == 2
+        and "little has 2 processors on nodes that are up; a job of 3 waits until" in wide.err
+    )
 
 
 @pytest.mark.parametrize("half", [("--live", "grid.toml"), ("--cluster", "bordeaux")])

@@ -23,7 +23,7 @@ from headway.metrics.classes import by_division, by_queue, by_size, by_user
 from headway.metrics.sample import Sample, check_bounds
 from headway.outcome import Ran, result_of
 from headway.platform import Platform
-from headway.policies.own.faults import MISTAKES, error_words
+from headway.policies.own.faults import error_words
 from headway.policies.own.loading import load_file, load_module
 from headway.policies.own.sources import digests
 from headway.policies.spec import Spec, parse_spec
@@ -153,7 +153,9 @@ def run_task(task: Task, workload: Workload, settings: Settings) -> Outcome:
         return _measured(task, workload, settings)
     except HeadwayError as error:
         return Outcome(task.id, error=str(error))
-    except MISTAKES as error:  # in a policy or a measure of the user's
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # in a policy or a measure of the user's
         where = error.__traceback__
         while where is not None and where.tb_next is not None:
             where = where.tb_next

@@ -77,9 +77,7 @@ class Results:
 
         kept = store.load()
         described = _plan_table(plan, kept.columns)
-        measured = kept.drop(
-            [TURN, *(name for name in described.columns if name != "cell")], strict=False
-        )
+        measured = kept.drop([TURN, *(name for name in described.columns if name != "cell")], strict=False)
         table = described.join(measured, on="cell", how="inner", maintain_order="left")
         last = [name for name in ("status", "error") if name in table.columns]
         table = table.select([pl.exclude(last), pl.col(last)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,8 @@ from headway.errors import UsageError
 if TYPE_CHECKING:
     from headway.workload.datasets.catalogue import Dataset
 
+LOOKED_INTO = 64 << 20
+"""Bytes of text of a log that are read when it is registered: about half a million jobs, a second or two."""
 FORMS = "headway datasets [NAME | add FILE NAME | download NAME | remove NAME]"
 
 
@@ -137,8 +140,31 @@ def _add(file: str, name: str, sha256: str) -> None:
 
     if _wanted(sha256) and Path(file).is_file() and (found := digest_of(Path(file))) != sha256.lower():
         raise UsageError(f"{file}: the checksum is {found}, not {sha256}; copy the file again")
+    tell = _looked_into(file) if Path(file).is_file() else None
     copy = add(file, name)
     _say(f"{name.lower()} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")
+    if tell is not None:
+        tell()
+
+
+def _looked_into(file: str) -> Callable[[], None]:
+    """Read a log, or the beginning of a large one; what tells its ledger. No log is refused."""
+    from headway.workload.read import read_beginning
+
+    with Display().working(f"reading {file}"):
+        workload, whole = read_beginning(file, LOOKED_INTO)
+    size = f"{LOOKED_INTO >> 20} MiB"
+    if workload is None:
+        return lambda: _say(f"It is larger than {size}: what it holds was not read; headway inspect does")
+
+    def tell() -> None:
+        from headway.cli.tables import ledger_table
+
+        if not whole:
+            _say(f"Its first {size} of text were read; headway inspect reads all of it")
+        ledger_table(output(), workload.ledger)
+
+    return tell
 
 
 def _wanted(sha256: str) -> str:
@@ -168,5 +194,7 @@ def _download(name: str, url: str | None, sha256: str, allow_http: bool) -> None
     with Display().working(f"downloading {address}") as progress:
         target = place_of(key, address)
         download(address, target, _wanted(sha256 or known), progress, unencrypted=allow_http)
+    tell = _looked_into(str(target))
     copy = add(target, key)
     _say(f"{key} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")
+    tell()

@@ -116,7 +116,7 @@ def when(
     else:
         if job is not None or at or simulated:
             raise UsageError("--live asks about a new job and now: leave out --job, --at and --simulated")
-        outlook, at = _live(inputs, spec, live, cluster)
+        outlook, at = _live(inputs, spec, live, cluster, procs or 0)
     now, question = _question(outlook.record, asked, job, at, {"user": user, "partition": partition})
     if live is None:
         _check_instant(outlook.record, now)
@@ -192,11 +192,15 @@ def with_partitions(workload: Workload, platform: Platform) -> Workload:
     return workload.with_labels(partition=[*labels, *(name for name in names if name not in labels)])
 
 
-def _live(inputs: Any, policy: str, grid: Path, cluster: str) -> tuple[Outlook, str]:
-    """The present queue of a cluster behind the log, and now in seconds on the log's clock."""
+def _live(inputs: Any, policy: str, grid: Path, cluster: str, asked: int) -> tuple[Outlook, str]:
+    """The present queue of a cluster behind the log, and now in seconds on the log's clock.
+
+    Without a site's nodes the machine is as many processors as there are on nodes that are up. Nobody knows
+    when the others come back, nor so when those may start who wait for them.
+    """
     from headway.forecast import Outlook, Record, present
     from headway.live.grid_file import load_grid
-    from headway.live.queue_now import queue_now
+    from headway.live.queue_now import queue_now, room_now
     from headway.platform import Platform
 
     of = load_grid(grid)
@@ -205,7 +209,14 @@ def _live(inputs: Any, policy: str, grid: Path, cluster: str) -> tuple[Outlook, 
         raise UsageError(f"{cluster} is a {site.kind} cluster; --live looks at Slurm")
     jobs, now = queue_now(of, site)
     past = Record.recorded(with_partitions(inputs.workload, inputs.platform), inputs.platform)
-    machine = inputs.platform if inputs.platform.site else Platform.procs(site.cluster.procs)
+    machine = inputs.platform
+    if not machine.site:
+        room = room_now(of, site, jobs)
+        if room < asked:
+            have = f"{cluster} has {counted(room, 'processor')} on nodes that are up"
+            raise UsageError(f"{have}; a job of {asked} waits until others come back, nobody knows when")
+        machine = Platform.procs(room)
+        jobs = [job for job in jobs if job.start is not None or job.procs <= room]
     record, at = present(jobs, now, machine, past)
     return Outlook(record, policy), seconds_text(at)
 

@@ -178,7 +178,8 @@ class LocalQueue:
             (name, fence, task, procs, now),
         )
         found = self.named(name)
-        assert found is not None
+        if found is None:  # an index that does not know what the table has
+            raise self._damaged("a job that was just written to it is not there")
         return found
 
     def named(self, name: str) -> Entry | None:

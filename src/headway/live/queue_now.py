@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from headway.forecast.present import Present
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
+from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import in_order, look_at, parse_queue
 from headway.units import SECOND
+
+
+def room_now(grid: Grid, site: Site, jobs: Sequence[Present]) -> int:
+    """The processors that jobs can have now: not those of nodes that are down or drained."""
+    usable = Nodes(Slurm(site.name, site.conf, grid.timeout)).usable(site.cluster.procs, site.partition)
+    return max(usable, sum(job.procs for job in jobs if job.start is not None))
 
 
 def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:

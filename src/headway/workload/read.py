@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 from headway.errors import InputError, UsageError
 from headway.workload.formats import looked_at, recognised
+from headway.workload.stream import LogStream
 from headway.workload.swf import read_swf
 from headway.workload.table import Workload
 
@@ -82,6 +83,39 @@ def read(
         message = "has changed since it was registered; register it again with 'headway datasets add'"
         raise InputError(message, file=copy.path)
     return workload
+
+
+class _Beginning:
+    """The first lines of a log, unpacked, as something to read from; `whole`: they were all there are."""
+
+    def __init__(self, path: str, most: int) -> None:
+        self.name, self.whole = path, False
+        self._chunks, self._left, self._rest = iter(LogStream(path)), most, b""
+
+    def read(self, size: int = -1) -> bytes:
+        while (size < 0 or len(self._rest) < size) and self._left > 0:
+            chunk = next(self._chunks, b"")
+            self.whole = not chunk
+            self._left = 0 if self.whole else self._left - len(chunk)
+            self._rest += chunk
+        end = len(self._rest) if size < 0 else size
+        found, self._rest = self._rest[:end], self._rest[end:]
+        return found
+
+
+def read_beginning(path: str, most: int) -> tuple[Workload | None, bool]:
+    """The first lines of a log, about so many bytes of text, and whether that is all of it.
+
+    A document in JSON is read as a whole, or not at all where it has more bytes.
+    """
+    with looked_at(path) as (first, _):
+        format = recognised(first, path) or "swf"
+    if format in ("swf", "sacct"):
+        begun = _Beginning(path, most)
+        return READERS[format]()(cast(BinaryIO, begun)), begun.whole
+    if os.path.getsize(path) > most:
+        return None, False
+    return read(path, format=format), True
 
 
 def read_requests(path: str, rules: Mapping[str, str]) -> Workload:

@@ -87,8 +87,8 @@ class Compiled:
 
         try:
             return Driver(jobs, replace(setup, prepare=prepare)).run(progress)
-        except Exception as error:
-            if not kept:
+        except BaseException as error:
+            if not kept or isinstance(error, KeyboardInterrupt):
                 raise
             state, line = kept[0], ""
             if state.clock[Clock.FAULT] != Fault.NONE or not isinstance(error, HeadwayError):

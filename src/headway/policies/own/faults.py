@@ -1,4 +1,8 @@
-"""Mistakes in a user's policy as one sentence: file and line, what is wrong, the instant and the jobs."""
+"""Mistakes in a user's policy as one sentence: file and line, what is wrong, the instant and the jobs.
+
+Whatever a user's code raises is a mistake, an exit too, which would end the command as if all had been done;
+but for an interrupt, which is the user's wish.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,6 @@ from headway.policies.own.view import Decision, Job, View
 from headway.units import seconds_text
 
 PACKAGE = str(Path(headway.__file__).parent) + os.sep
-MISTAKES = (Exception, SystemExit)
-"""What a user's code raises by mistake: an exit too, which would end the command as if all had been done."""
 SHOWN = 5
 
 
@@ -83,7 +85,9 @@ def error_words(error: BaseException) -> str:
     """An exception in words, on one line; one of the user's own may fail even at these."""
     try:
         words = " ".join(str(error).split())
-    except MISTAKES:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         words = ""
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
@@ -117,7 +121,9 @@ def copied(policy: Any, why: str) -> Any:
     """A copy of a user's policy, for a run of its own; ``why`` ends the sentence where there can be none."""
     try:
         return copy.deepcopy(policy)
-    except MISTAKES as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise UsageError(
             f"{defined_at(policy)}: the policy cannot be copied ({error_words(error)}), and {why}"
         ) from None

@@ -67,9 +67,9 @@ def _constructed(cls: type, params: dict[str, Any], name: str) -> Any:
         raise UsageError(f"{name}: {', '.join(missing)} must be given, as in {name}({missing[0]}=1)")
     try:
         return cls(**params)
-    except HeadwayError:
+    except (HeadwayError, KeyboardInterrupt):
         raise
-    except faults.MISTAKES as error:
+    except BaseException as error:
         place = faults.users_line(error.__traceback__) or name
         raise UsageError(f"{place}: {faults.error_words(error)} when {name} was made") from error
 

@@ -90,9 +90,9 @@ class PythonHook:
         self._look(t, state)
         try:
             answer = decide_of(self.policy)(self.view)
-        except HeadwayError:
+        except (HeadwayError, KeyboardInterrupt):
             raise
-        except faults.MISTAKES as error:
+        except BaseException as error:
             raise faults.raised(error, self.view, self.policy) from error
         if answer is None:
             return
@@ -174,9 +174,9 @@ class CompiledHook:
     def __call__(self, t: int, state: State) -> None:
         try:
             self.hook(t, state)
-        except HeadwayError:
+        except (HeadwayError, KeyboardInterrupt):
             raise
-        except faults.MISTAKES as error:
+        except BaseException as error:
             raise PolicyError(f"{self.where}: {faults.error_words(error)} at {t / SECOND:g} s") from error
 
 

@@ -98,7 +98,9 @@ class KeyFunction:
         """The key of one job (``job`` is its number in the log, ``at`` is now in µs), checked."""
         try:
             value = self.function(row, now) if self.takes_now else self.function(row)
-        except faults.MISTAKES as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             place = faults.users_line(error.__traceback__) or faults.defined_at(self.function)
             words = _with_columns(error, row)
             raise PolicyError(f"{place}: {words}, for job {job} at {seconds_text(at)} s") from error

@@ -47,7 +47,9 @@ def line_of(hook: Callable[..., Any], jobs: Jobs, setup: Setup, instant: int) ->
         warnings.simplefilter("ignore")
         try:
             copies.copy(hook)(int(state.clock[Clock.NOW]), state)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             return faults.users_line(error.__traceback__, hook)
     return ""
 
@@ -65,7 +67,9 @@ def before(jobs: Jobs, setup: Setup, instant: int) -> tuple[State, World] | None
     return driver.state, driver.world
 
 
-def raised(error: Exception, hook: Callable[..., Any], line: str, state: State, jobs: Jobs) -> PolicyError:
+def raised(
+    error: BaseException, hook: Callable[..., Any], line: str, state: State, jobs: Jobs
+) -> PolicyError:
     """The user's hook raised an exception."""
     place = line or faults.users_line(error.__traceback__, hook) or faults.defined_at(hook)
     ids = jobs.ids[state.jobs[Job.PHASE] == Phase.WAITING].tolist() if jobs.ids is not None else []

@@ -78,7 +78,7 @@ def _load(path: Path, digest: str) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, HeadwayError) or not isinstance(error, faults.MISTAKES):
+        if isinstance(error, HeadwayError | KeyboardInterrupt):
             raise
         raise _broken(error, str(path)) from error
     finally:
@@ -134,7 +134,7 @@ def load_module(name: str) -> ModuleType:
             if _modules.setdefault(name, now) != now:
                 raise UsageError(f"the module {name} has changed since it was loaded; start Python again")
         return module
-    except UsageError:
+    except (UsageError, KeyboardInterrupt):
         raise
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
@@ -142,7 +142,7 @@ def load_module(name: str) -> ModuleType:
                 f"there is no module {name!r}; a file is written with its ending, ./{name}.py:Name"
             ) from None
         raise _broken(error, name) from error
-    except faults.MISTAKES as error:
+    except BaseException as error:
         raise _broken(error, name) from error
 
 

@@ -118,7 +118,9 @@ def run_python(
         view.free = turn.free
         try:
             answer = decide(view)
-        except faults.MISTAKES as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise faults.raised(error, view, policy) from error
         passes += 1
         if answer is not None:

@@ -2,8 +2,8 @@
 
 After M. Gonthier, E. Larsson, L. Marchal, C. Nettelblad and S. Thibault, "Locality-aware batch scheduling of
 jobs sharing input files": a job reads the file of the job before it if it is of the same user, of the same
-width and submitted at most 800 s later; otherwise it brings a new one. The file fills the job's part of a
-node's memory.
+width and submitted at most 800 s later; otherwise it brings a new one. Jobs whose users are unknown share
+none. The file fills the job's part of a node's memory.
 
     submit     0   300  900       2000        one user, 5 cores each; gaps 300, 600, 1100 s
     file       a    a    a         b          the window moves along with the chain
@@ -72,6 +72,7 @@ def _sessions(workload: Workload, rows: Ints, within: int, chain: str) -> tuple[
     fresh = np.ones(len(rows), np.bool_)
     fresh[1:] = (
         (workload.user[before] != workload.user[after])
+        | (workload.user[after] < 0)
         | (workload.procs[before] != workload.procs[after])
         | (workload.submit[after] - workload.submit[before] > within)
     )
