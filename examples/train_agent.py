@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 import headway
+from headway.campaign.student import quantile
 from headway.gym import Episodes, SchedulingVectorEnv
 from headway.policies.agent.features import OF_SLOT
 from headway.policies.agent.network import OF_SCORE, from_flat
@@ -97,7 +98,7 @@ def judge(log, procs, policies):
         apart = values - first
         line = f"{policy:24} {values.mean():9.2f}   {apart.mean():+9.2f}"
         if len(weeks) > 1:
-            half = 1.96 * apart.std(ddof=1) / np.sqrt(len(weeks))
+            half = quantile(0.95, len(weeks) - 1) * apart.std(ddof=1) / np.sqrt(len(weeks))  # Student's
             line += f" ± {half:.2f}   worse in {(apart > 0).sum()} weeks"
         print(line)
 

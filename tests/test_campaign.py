@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import headway
-from headway.campaign import Campaign, Results, running, workers
+from headway.campaign import Campaign, Results, figures, running, workers
 from headway.campaign.cell import Cell
 from headway.campaign.identity import policy_key, workload_digest
 from headway.campaign.measure import Chunk, Outcome, Settings, run_task, tasks_of
@@ -459,6 +459,28 @@ def test_a_text_cannot_be_compared(tmp_path: Path) -> None:
     results = small(measures=[f"{tmp_path / 'm.py'}:mine"]).run(tmp_path / "out", workers=1)
     with pytest.raises(UsageError, match="mine is not a number in every cell"):
         results.against_baseline("mine")
+    with pytest.raises(UsageError, match="mine is not a number in every cell"):
+        figures.box(results, "mine", relative=False)
+
+
+def test_what_cannot_be_judged_is_told(tmp_path: Path) -> None:
+    results = small(classes=True, metrics=["mean_wait", "killed"]).run(tmp_path / "out", workers=1)
+    assert results.against_baseline("mean_wait", by="label").equals(
+        results.against_baseline("mean_wait", by=["label"])
+    )
+    for level in (95, 1.0, 0.0, float("nan"), "high"):
+        with pytest.raises(UsageError, match=r"level must be above 0 and below 1, as 0\.95 for 95 %"):
+            results.against_baseline("mean_wait", level=level)
+    assert results.winners(labels="fcfs").equals(results.winners(labels=["fcfs"]))
+    with pytest.raises(UsageError, match=r"no policy of \['lcfs'\] has a baseline; there are fcfs, easy\("):
+        results.winners(labels=["lcfs"])
+    with pytest.raises(UsageError, match="classes have no column 'class'"):
+        results.winners(metric="class")
+    with pytest.raises(UsageError, match="no cell has a killed that can be divided by its baseline's"):
+        figures.box(results, "killed")
+    alone = small(classes=True, baseline=None).run(tmp_path / "alone", workers=1)
+    with pytest.raises(UsageError, match="no cell of this campaign has a baseline"):
+        alone.winners()
 
 
 def test_a_worker_process_that_dies_fails_its_cell_only(tmp_path: Path) -> None:
@@ -552,6 +574,9 @@ def test_pandas_and_duckdb_open_the_results(tmp_path: Path) -> None:
         ({"metrics": ["mean_joy"]}, "no metric 'mean_joy'"),
         ({"metrics": [["mean_wait"]]}, r"no metric \['mean_wait'\]"),
         ({"replications": 0}, "at least 1"),
+        ({"replications": 2.5}, "replications must be a whole number, not 2.5"),
+        ({"replications": None, "seeds": 5}, "different whole numbers"),
+        ({"policies": len}, "names its policies by text"),
         ({"replications": None, "seeds": [1, 1]}, "different whole numbers"),
         ({"measures": ["file.py"]}, "must be written"),
         ({"measures": [1]}, "measures must be a text or a list of texts, not"),

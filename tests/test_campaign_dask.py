@@ -29,7 +29,7 @@ def main(with_a_kill):
     alone = campaign().run("alone", workers=1)
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=with_a_kill, dashboard_address=None
-    ) as cluster, Client(cluster) as client:
+    ) as cluster, Client(cluster, set_as_default=False) as client:
         victims = list(client.run(os.getpid).values())
         killed = []
         def kill(progress):
@@ -57,7 +57,7 @@ def test_the_same_bytes_from_dask_also_if_a_worker_is_killed(killed: bool, tmp_p
         "import time\ndef slow(schedule):\n    time.sleep(0.02)\n    return {'slept': 1}\n"
     )
     words = [sys.executable, "script.py", str(killed)]
-    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert run.stdout.endswith("finished\n"), run.stdout + run.stderr
     alone, cluster = tmp_path / "alone", tmp_path / "cluster"
     assert (alone / "results.parquet").read_bytes() == (cluster / "results.parquet").read_bytes()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,8 +142,8 @@ class Campaign:
         Ctrl-C keeps what is finished; the same call goes on from there.
         """
 
-        if workers is not None and workers < 1:
-            raise UsageError(f"workers must be at least 1, not {workers}")
+        if workers is not None and not (_is_whole(workers) and workers >= 1):
+            raise UsageError(f"workers must be a whole number of at least 1, not {workers!r}")
         store = Store(out)
         with store.gone_if_empty(), store.writing():
             run = Run(store, self.settings, {} if fresh else store.status(), retry_failed)
@@ -225,7 +225,7 @@ def _listed(given: Any) -> list[Any]:
     """A list of what may be given alone."""
     if given is None:
         return []
-    alone = isinstance(given, (str, Path, int, Mapping, Platform)) or hasattr(given, "columns")
+    alone = not isinstance(given, Iterable) or isinstance(given, (str, Path, Mapping))
     return [given] if alone else list(given)
 
 
@@ -259,6 +259,10 @@ def _with_events(given: Mapping[str, Any], folder: Path | None) -> Platform | No
     return machine.with_outages(Outages.load(path, on_failure=str(given.get("on_failure", "requeue"))))
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 MOST_SEEDS = 1_000_000
 """Replications at most: more would take years, and their list alone all memory."""
 
@@ -267,12 +271,14 @@ def _seeds(seeds: Sequence[int] | None, replications: int | None) -> list[int]:
     if seeds is not None and replications is not None:
         raise UsageError("give either seeds or replications, not both")
     if replications is not None:
+        if not _is_whole(replications):
+            raise UsageError(f"replications must be a whole number, not {replications!r:.40}")
         if not 1 <= replications <= MOST_SEEDS:
             bound = "at least 1" if replications < 1 else f"at most {MOST_SEEDS:,}"
             raise UsageError(f"replications must be {bound}, not {replications}")
         return list(range(replications))
-    found = [0] if seeds is None else list(seeds)
-    whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in found)
+    found = [0] if seeds is None else list(seeds) if isinstance(seeds, Iterable) else [-1]
+    whole = all(map(_is_whole, found))
     if not found or not whole or min(found) < 0 or len(set(found)) < len(found):
         raise UsageError("seeds must be different whole numbers from 0 upwards, at least one")
     return found

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.campaign.student import quantile
+from headway.errors import UsageError
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float] | None
@@ -75,6 +76,8 @@ def paired(
     Without weights every block counts the same, whatever its number of pairs; with weights, such as numbers
     of jobs, means are weighted over all rows.
     """
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise UsageError(f"level must be above 0 and below 1, as 0.95 for 95 %, not {level!r}")
     _, place = np.unique(block, return_inverse=True)
     count = int(place.max()) + 1 if len(place) else 0
     rows = np.bincount(place, minlength=count).astype(np.float64)

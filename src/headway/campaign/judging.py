@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 INDISTINGUISHABLE = "indistinguishable"
 TOO_FEW = "too few blocks to tell"
+NO_BASELINE = "no cell of this campaign has a baseline; give it one, as in baseline = 'easy'"
+CLASS_METRICS = ("mean_wait", "mean_response", "mean_bsld", "max_bsld", "area", "killed")
+"""What is kept of each class of jobs."""
+
+
+def refuse_texts(frame: pl.DataFrame, metric: str) -> None:
+    """Complain of a metric that is not there, or that is no number."""
+    import polars as pl
+
+    if metric not in frame.columns:
+        raise UsageError(f"the results have no column {metric!r}; they have {', '.join(frame.columns)}")
+    if not (frame[metric].dtype.is_numeric() or frame[metric].dtype in (pl.Boolean, pl.Null)):
+        raise UsageError(f"{metric} is not a number in every cell; choose a column of numbers")
 
 
 def pairs(frame: pl.DataFrame, metric: str) -> pl.DataFrame:
@@ -28,10 +41,7 @@ def pairs(frame: pl.DataFrame, metric: str) -> pl.DataFrame:
 
     # Where no cell has a baseline the column has no type of its own.
     frame = frame.with_columns(pl.col("baseline").cast(pl.String))
-    if metric not in frame.columns:
-        raise UsageError(f"the results have no column {metric!r}; they have {', '.join(frame.columns)}")
-    if not (frame[metric].dtype.is_numeric() or frame[metric].dtype in (pl.Boolean, pl.Null)):
-        raise UsageError(f"{metric} is not a number in every cell, so that it cannot be compared")
+    refuse_texts(frame, metric)
     base = frame.select(pl.col("cell").alias("baseline"), pl.col(metric).cast(pl.Float64).alias("base"))
     joined = (
         frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))
@@ -39,7 +49,7 @@ def pairs(frame: pl.DataFrame, metric: str) -> pl.DataFrame:
         .with_columns(pl.col(metric).cast(pl.Float64).alias("value"))
     )
     if not joined.height:
-        raise UsageError("no cell of this campaign has a baseline; give it one, as in baseline = 'easy'")
+        raise UsageError(NO_BASELINE)
     known = joined.drop_nulls(["value", "base"])
     if not known.height:
         raise UsageError(f"no cell and its baseline both have {metric}: cells failed, or no job has one")
@@ -52,7 +62,7 @@ def pairs(frame: pl.DataFrame, metric: str) -> pl.DataFrame:
 def against_baseline(
     frame: pl.DataFrame,
     metric: str,
-    by: Sequence[str] = ("workload", "label"),
+    by: Sequence[str] | str = ("workload", "label"),
     *,
     level: float = LEVEL,
 ) -> pl.DataFrame:
@@ -61,7 +71,8 @@ def against_baseline(
     The block, such as a week, is the unit of observation, never the job; see `headway.campaign.intervals`.
     The verdict is better or worse only where there are blocks enough and the interval leaves out 0.
     """
-    return _judged(pairs(frame, metric), by, metric, None, level=level)
+    grouped = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    return _judged(pairs(frame, metric), grouped, metric, None, level=level)
 
 
 def winners(
@@ -69,7 +80,7 @@ def winners(
     classes: pl.DataFrame,
     by: str = "size",
     metric: str = "mean_bsld",
-    labels: Sequence[str] | None = None,
+    labels: Sequence[str] | str | None = None,
     *,
     level: float = LEVEL,
 ) -> pl.DataFrame:
@@ -82,11 +93,17 @@ def winners(
     classes = classes.filter(pl.col("by") == by)
     if not classes.height:
         raise UsageError(f"the campaign has no classes by {by!r}; it has size, user and queue")
-    if metric not in classes.columns:
-        raise UsageError(f"classes have no column {metric!r}; they have mean_wait, mean_response, mean_bsld")
+    if metric not in CLASS_METRICS:
+        raise UsageError(f"classes have no column {metric!r}; they have {', '.join(CLASS_METRICS)}")
     frame = frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))
+    if not frame.height:
+        raise UsageError(NO_BASELINE)
     if labels is not None:
-        frame = frame.filter(pl.col("label").is_in(list(labels)))
+        known = frame["label"].unique(maintain_order=True).to_list()
+        wanted = [labels] if isinstance(labels, str) else list(labels)
+        frame = frame.filter(pl.col("label").is_in(wanted))
+        if not frame.height:
+            raise UsageError(f"no policy of {wanted} has a baseline; there are {', '.join(known)}")
     own = classes.select("cell", "class", "jobs", pl.col(metric).alias("value"))
     other = classes.select(pl.col("cell").alias("baseline"), "class", pl.col(metric).alias("base"))
     table = (

@@ -55,8 +55,6 @@ def _feed(
     events: Queue[list[Outcome] | BaseException | None],
 ) -> None:
     """Keep the cluster busy with a few chunks per thread, and hand on what comes back."""
-    distributed = _distributed()
-    under_way = distributed.as_completed(with_results=False)
     count = 0
 
     def take(future: Any) -> None:
@@ -65,6 +63,8 @@ def _feed(
         events.put(future.result())
 
     try:
+        # By the client that was given, which need not be the one that Dask takes by itself.
+        under_way = _distributed().as_completed(loop=client.loop, with_results=False)
         for number, batches in enumerate(opened, start=1):
             note_plan(run, batches, number, openings)
             for batch in batches:

@@ -136,7 +136,7 @@ class Results:
         return pairs(self.frame, metric)
 
     def against_baseline(
-        self, metric: str, by: Sequence[str] = ("workload", "label"), **options: Any
+        self, metric: str, by: Sequence[str] | str = ("workload", "label"), **options: Any
     ) -> pl.DataFrame:
         """Paired differences with intervals; see `headway.campaign.judging.against_baseline`."""
         from headway.campaign.judging import against_baseline

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.campaign.judging import refuse_texts
 from headway.errors import UsageError
 from headway.figures.style import literal
 from headway.grammar import value_text
@@ -28,12 +29,15 @@ def table(results: Results, metric: str, relative: bool) -> pl.DataFrame:
     import polars as pl
 
     if relative:
-        return results.pairs(metric).with_columns(pl.col("ratio").alias("shown")).drop_nulls("shown")
-    if metric not in results.frame.columns:
-        raise UsageError(
-            f"the results have no column {metric!r}; they have {', '.join(results.frame.columns)}"
-        )
-    return results.frame.with_columns(pl.col(metric).cast(pl.Float64).alias("shown")).drop_nulls("shown")
+        shown = results.pairs(metric).with_columns(pl.col("ratio").alias("shown"))
+    else:
+        refuse_texts(results.frame, metric)
+        shown = results.frame.with_columns(pl.col(metric).cast(pl.Float64).alias("shown"))
+    cells = shown.drop_nulls("shown")
+    if not cells.height:
+        divided = " that can be divided by its baseline's" if relative else ""
+        raise UsageError(f"no cell has a {metric}{divided}; there is nothing to draw")
+    return cells
 
 
 def groups(cells: pl.DataFrame, by: str) -> dict[Any, Floats]:
