@@ -48,6 +48,15 @@ def test_everything_outside_installed_packages_is_found(folder: Path) -> None:
     assert unseen(folder / "mine.py") == ["sizes.py:2", "sizes.py:3"]
 
 
+def test_imports_that_the_text_does_not_show_are_told(folder: Path) -> None:
+    (folder / "mine.py").write_text(
+        "import sys\nfrom importlib import import_module as taken\n"
+        "sys.path.insert(0, 'library')\nimport elsewhere.rules\nfrom other import limit\n"
+        "import numpy, deep.inside, headway.gym\nrules = taken('rules')\n"
+    )
+    assert unseen(folder / "mine.py") == ["mine.py:4", "mine.py:5", "mine.py:7"]
+
+
 @pytest.mark.parametrize("file", ["mine.py", "sizes.py", "deep/inside.py", "deep/beside.py"])
 @pytest.mark.parametrize("spec", ["./mine.py:mine", "strict(order=./mine.py:key)"])
 def test_a_change_anywhere_is_another_policy(folder: Path, file: str, spec: str) -> None:

@@ -27,11 +27,12 @@ READS = frozenset((
 
 
 class Import(NamedTuple):
-    """A module that a file names: dotted name, how many dots lead it, and what is taken from it."""
+    """A module that a file names: dotted name, how many dots lead it, what is taken from it, and the line."""
 
     name: str
     level: int
     taken: tuple[str, ...]
+    line: int
 
 
 def sources(path: Path) -> dict[str, Path]:
@@ -62,16 +63,34 @@ def digests(path: Path) -> dict[str, str]:
 
 
 def unseen(path: Path) -> list[str]:
-    """``file:line`` of every call by which a policy takes in what :func:`digests` does not cover."""
+    """``file:line`` of all by which a policy takes in what :func:`digests` does not cover.
+
+    Calls that read or import something, also under another name, and imports of what lies nowhere yet: the
+    file may change Python's path before.
+    """
     found = []
     for place in sources(path).values():
-        for node in ast.walk(_tree(place.read_bytes())):
+        text = place.read_bytes()
+        lines = [wanted.line for wanted in _imports(text) if not _is_somewhere(wanted, place)]
+        nodes = list(ast.walk(_tree(text)))
+        taken = [alias for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+        reads = READS | {alias.asname or "" for alias in taken if alias.name in READS}
+        for node in nodes:
             if isinstance(node, ast.Call):
                 function = node.func
                 name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-                if name in READS:
-                    found.append(f"{place.name}:{node.lineno}")
+                if name in reads:
+                    lines.append(node.lineno)
+        found += [f"{place.name}:{line}" for line in sorted(set(lines))]
     return found
+
+
+def _is_somewhere(wanted: Import, file: Path) -> bool:
+    """Whether the first module of an import is known; loading says what is wrong with one behind dots."""
+    first = wanted.name.partition(".")[0]
+    if wanted.level or first in sys.stdlib_module_names or first == "headway":
+        return True
+    return _home(first, file, _package(file)) is not None
 
 
 def _tree(text: bytes) -> ast.AST:
@@ -87,9 +106,10 @@ def _imports(text: bytes) -> tuple[Import, ...]:
     found = []
     for node in ast.walk(_tree(text)):
         if isinstance(node, ast.Import):
-            found += [Import(alias.name, 0, ()) for alias in node.names]
+            found += [Import(alias.name, 0, (), node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            found.append(Import(node.module or "", node.level, tuple(alias.name for alias in node.names)))
+            taken = tuple(alias.name for alias in node.names)
+            found.append(Import(node.module or "", node.level, taken, node.lineno))
     return tuple(found)
 
 
@@ -111,17 +131,22 @@ def _imported(file: Path, package: str) -> Iterator[tuple[str, Path]]:
 def _file_of(module: str, file: Path, package: str) -> Path | None:
     """The file of a module, None where it is none that can be read; nothing is imported to find it."""
     first, *rest = module.split(".")
-    beside = file.parent
-    for _ in package.split(".") if package else ():
-        beside = beside.parent  # where the file's top package lies
-    home = _in_folder(beside, first)
-    if home is None or home.is_dir():  # a folder alone gives way to a module, wherever that is found
-        home = _on_path(first, home)
+    home = _home(first, file, package)
     for name in rest:
         if home is None:
             return None
         home = _in_folder(home.parent if home.name == "__init__.py" else home, name)
     return home if home is not None and home.is_file() else None
+
+
+def _home(first: str, file: Path, package: str) -> Path | None:
+    """The file or folder of a module without dots: beside the file, or on Python's path."""
+    beside = file.parent
+    for _ in package.split(".") if package else ():
+        beside = beside.parent  # where the file's top package lies
+    home = _in_folder(beside, first)
+    # A folder alone gives way to a module, wherever that is found.
+    return _on_path(first, home) if home is None or home.is_dir() else home
 
 
 def _in_folder(folder: Path, name: str) -> Path | None:
