@@ -21,6 +21,7 @@ from headway.live.slurm.server import SlurmServer
 from headway.live.slurm.steered import SteeredServer
 from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused
+from headway.policies.grid.notes import STARTED
 from headway.policies.spec import parse_spec
 from headway.units import SECOND
 from live_grids import InProcess, cluster, folder, running, short, written
@@ -115,6 +116,36 @@ def test_a_job_that_runs_is_not_taken_back(live: InProcess, clusters: list[Slurm
     assert server.handle("kill", {"name": "hw-t-1.0.1"}) == {"gone": True}
     with pytest.raises(Refused, match=r"lyon: .*invalid partition"):
         server.slurm.run("sbatch", "--partition=none", "--wrap=true")
+
+
+def test_what_its_user_holds_stays_held(clusters: list[SlurmCluster]) -> None:
+    """A task that was let go and waits is held by hand; it is neither released nor moved, but by its user."""
+    slurm = clusters[1]
+    with folder() as path:
+        path.chmod(0o755)
+        table = cluster(slurm.name, 2, kind="slurm", conf=str(slurm.conf), policy="conservative")
+        with running(written(path, table, more="timeout = 5")) as live:
+            gate = ("sh", "-c", 'until [ -e "$0" ]; do sleep 0.1; done', str(path / "gate"))
+            live.agent.on_submit(Task(gate, 2, 60 * SECOND).as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            live.agent.on_submit(short(0.1, 60).as_json())
+            live.turn()
+            name = live.agent.on_status(2)["batch_name"]
+            (number,) = slurm.run("squeue", "-h", "-n", name, "-o", "%i").split()
+            slurm.run("scontrol", "uhold", number)
+            (path / "gate").touch()
+            live.until(lambda: live.agent.on_status(1)["state"] == "done")
+            for _ in range(3):
+                live.turn()
+                time.sleep(0.3)
+            assert slurm.run("squeue", "-h", "-j", number, "-o", "%r").split() == ["JobHeldUser"]
+            assert live.agent.on_status(2)["state"] == "waiting"
+            [server] = live.servers
+            answer = server.handle("estimate", {"name": name, "task": short(0.1, 60).as_json()})
+            assert answer == {"completion": STARTED, "procs": 0}
+            slurm.run("scontrol", "release", number)
+            live.until(live.all_over, 60)
+            assert live.agent.on_status(2)["state"] == "done"
 
 
 def steered(path: Path, slurm: SlurmCluster, policy: str) -> Grid:

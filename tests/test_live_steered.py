@@ -234,3 +234,21 @@ def test_a_task_that_its_policy_stopped_waits_again_and_goes_nowhere_else(
         assert journal.task(1).state == "running"
         accounts._heard(attempt, {"state": "waiting"}, 7 * SECOND)
         assert (journal.task(1).state, journal.task(1).started) == ("waiting", None)
+
+
+def test_what_an_operator_suspends_keeps_its_walltime_and_is_not_resumed(grid: Grid, slurm: Commands) -> None:
+    """Its policy has not suspended it, so that a server that begins anew leaves it alone, too."""
+    server = given(grid, walltime=0.5)
+    slurm.turn("RUNNING")
+    begun(grid)
+    server.tick()
+    slurm.turn("SUSPENDED")
+    later = time.monotonic() + 1.2
+    ticking(server, lambda: time.monotonic() > later)
+    server.stop()
+    server = served(grid)
+    server.tick()
+    assert told(server)["state"] == "running" and not slurm.cancelled and not slurm.operated
+    slurm.turn("RUNNING")
+    assert ticking(server, lambda: slurm.cancelled) > 0.1  # what was left of its walltime
+    server.stop()

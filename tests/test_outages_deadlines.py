@@ -75,6 +75,21 @@ def test_who_wants_more_than_is_left_is_told_nothing() -> None:
     assert told(found)[1] == -1
 
 
+@pytest.mark.parametrize(("late", "runs"), [("priority", [1, 3, 2]), ("refuse", [1, 3])])
+def test_a_deadline_that_nothing_says_can_be_kept(late: str, runs: list[int]) -> None:
+    """Processor 3 is down from 0 to 9. Job 2 comes at 2, wants all four and is to end by 100; nobody knows of
+    the return: it is late. It waits and others pass it, as in conservative backfilling, or it is refused.
+    """
+    jobs = [(0, 1, 3, 3), (2, 4, 5, 5), (3, 3, 4, 4)]
+    losses = [Loss("down", 0, 9, names=frozenset({3}))]
+    found = run(jobs, 4, losses, [-1, 100, -1], f"dbf(late={late})")
+    assert [row[0] for row in attempts(found)] == runs
+    assert found.summary()["late_on_arrival"] == 1
+    if late == "priority":
+        plain = run(jobs, 4, losses, [-1, -1, -1], "conservative")
+        assert attempts(found) == attempts(plain)
+
+
 def test_without_deadlines_it_is_conservative_backfilling() -> None:
     """Job for job, attempt for attempt."""
     random_ = random.Random("dbf")

@@ -298,7 +298,7 @@ class LocalServer(ClusterServer):
             if entry.state == "waiting":  # a run that was given up
                 self.processes.kill(entry.pid)
                 self._set(entry, pid=None)
-            elif entry.state in ("running", "suspended"):
+            elif self.queue.spans(entry.number):  # who was never suspended by the policy is not resumed by it
                 self.processes.bring_to(entry.state, entry.pid, entry.name)
 
     def _restore(self) -> None:

@@ -23,7 +23,7 @@ from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import OURS, SlurmJob, in_order, look_at, parse_ours, parse_queue
 from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.task import Task
-from headway.live.wire import Refused
+from headway.live.wire import NoAnswer, Refused
 from headway.plain import counted
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.grid.notes import NO_ANSWER, STARTED
@@ -31,6 +31,8 @@ from headway.units import MINUTE, NEVER, SECOND
 
 FRESH = 0.3
 """Seconds for which a look at the queue is used again."""
+RELEASED = "(let go by headway)"
+"""In the comment of a job that was released."""
 OVERRUN = 2 * MINUTE
 """A job may outlive its limit by so much before it counts as dead: Slurm looks every 30 s, then waits. One
 that Slurm says has ended has as long to tell its end on the storage of the fences."""
@@ -142,8 +144,8 @@ class SlurmServer(ClusterServer):
         asked = parsed(task)
         if name:
             state = self._state(name, self.jobs())
-            if state["state"] not in ("waiting", "held"):
-                return {"completion": STARTED, "procs": 0}
+            if state["state"] not in ("waiting", "held") or "held_by_user" in state:
+                return {"completion": STARTED, "procs": 0}  # what its user holds here is not moved elsewhere
             found = self._planned(name)
             if found is not None:
                 return found | {"procs": state["procs"]}
@@ -207,11 +209,26 @@ class SlurmServer(ClusterServer):
 
     def release(self, name: str) -> dict[str, Any]:
         for job in self.named(name):
-            if job.state == "held":
+            if job.state == "held" and RELEASED not in (comment := self._comment(job)):
                 self.guard.permit("submit")
                 self.slurm.run("scontrol", "release", job.number)
+                self._note_release(job, comment)
                 self._looked = -FRESH
         return {"released": True}
+
+    def _comment(self, job: SlurmJob) -> str:
+        return self._shown(job, r"^ +Comment=(.*)$")
+
+    def _note_release(self, job: SlurmJob, comment: str) -> None:
+        """Write into the job that it was let go: who holds it after that is its user.
+
+        A controller that crashes and loses the release loses this word with it, for it is written later.
+        """
+        try:
+            word = f"Comment={f'{comment} {RELEASED}'.strip()}"
+            self.slurm.run("scontrol", "update", f"JobId={job.number}", word)
+        except (NoAnswer, Refused):
+            return
 
     def cancel(self, name: str) -> dict[str, Any]:
         jobs = self.named(name)
@@ -226,9 +243,17 @@ class SlurmServer(ClusterServer):
             return {"gone": False}
         for job in held:
             if job.is_waiting:
-                self.slurm.run("scancel", job.number)
+                self._scancel(job)
         self._looked = -FRESH
         return {"gone": True}
+
+    def _scancel(self, job: SlurmJob) -> None:
+        """Cancel a job that was held for it; if Slurm will not, it waits on."""
+        try:
+            self.slurm.run("scancel", job.number)
+        except Refused:
+            self.slurm.run("scontrol", "release", job.number)
+            raise
 
     def _hold(self, job: SlurmJob) -> None:
         """A job that is held does not start; one that has started meanwhile cannot be held."""
@@ -285,6 +310,8 @@ class SlurmServer(ClusterServer):
                 # gave the number of a job that still ran to another one.
                 return {"state": "absent"}
             job = replace(job, start=None)  # Slurm shows when it was cancelled
+        if job.state == "held" and RELEASED in self._comment(job):
+            return {"state": "waiting", "procs": procs, "code": None, "held_by_user": True}
         if job.state == "done":
             return {"state": "failed", "procs": procs, "started": job.start, "ended": job.end, "code": None}
         return {"state": job.state, "procs": procs, "started": job.start, "ended": job.end, "code": None}

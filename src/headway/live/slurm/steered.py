@@ -182,14 +182,23 @@ class SteeredServer(LocalServer):
         return read_fence(self.grid.fence / entry.fence)
 
     def _look(self) -> None:
-        """While Slurm has no room for a job that it was given, as when a node is down, the clock stands
-        still: the job has its whole walltime when it begins."""
+        """While Slurm has no room for a job that it was given, as when a node is down, its user holds it or
+        an operator suspends it, the clock stands still: the job has its whole walltime when it runs."""
         now = int(time.time() * SECOND)
         given = [entry for entry in self.entries.values() if entry.state == "running"]
-        if any(self._begun(entry) is None for entry in given):
+        if any(self._begun(entry) is None or self._is_suspended(entry) for entry in given):
             self.queue.stand(max(now - self._looked, 0))
         self._looked = now
         super()._look()
+
+    def _is_suspended(self, entry: Entry) -> bool:
+        """Whether somebody has suspended a job that is to run."""
+        assert isinstance(self.processes, SlurmJobs)
+        try:
+            found = self.processes.job(entry.pid or 0, entry.name)
+        except NoAnswer:
+            return False
+        return found is not None and found.state == "suspended"
 
     def _see_ends(self) -> bool:
         for entry in [each for each in self.entries.values() if each.state == "running"]:
