@@ -98,13 +98,33 @@ def test_at_a_later_instant_the_runs_before_it_are_in_it(tmp_path: Path) -> None
     [
         {"sdiag.txt": "nothing of a time\n"},
         {"sdiag.txt": f"sdiag output at some time ({EXPORTED + 2 * HOUR})\n"},  # nobody knows of two hours
-        {"slurm.conf": CONF.replace("0-4", "0-2")},  # four half-lives
         {"slurm.conf": CONF + "PriorityUsageResetPeriod=DAILY\n"},
     ],
 )
 def test_where_nobody_can_tell_it_stays_as_exported(tmp_path: Path, more: dict[str, str]) -> None:
     site = Site.load(folder(tmp_path / "site", **more))
     assert usage_at(site, BEGAN) == site.usage
+
+
+@pytest.mark.parametrize("hours", [0, 1.5])
+def test_of_a_long_log_what_follows_its_beginning_stands_for_what_was_before(
+    tmp_path: Path, hours: float
+) -> None:
+    """Of four half-lives: a run of hours 1 to 2 counts at 0 as one from -2 to -1. At 1.5 what ran until then
+    is in it as it was, and what is later is not known."""
+    site = Site.load(folder(tmp_path / "site", **{"slurm.conf": CONF.replace("0-4", "0-2")}))
+    left, then = 1 - 0.693 / (2 * HOUR), int(hours * HOUR)
+
+    def by_seconds(*runs: tuple[float, float, int]) -> float:
+        seconds = [(t, rate) for a, b, rate in runs for t in range(int(a * HOUR), int(b * HOUR))]
+        past = sum(rate * left ** (then - t) for t, rate in seconds if t < then)
+        return past + sum(rate * left ** (then + t) for t, rate in seconds if t < then or not hours)
+
+    found = usage_at(site, BEGAN + then)
+    ann, bob = by_seconds((0, 2, 8), (7.5, 8, 2)), by_seconds((1, 2, 8), (3, 7, 8))
+    assert found["chem", "ann"] == pytest.approx(ann, rel=0.01)
+    assert found["chem", "bob"] == pytest.approx(bob, rel=0.01)
+    assert found["root", ""] == pytest.approx(ann + bob + by_seconds((1, 2, 1)), rel=0.01)
 
 
 def test_without_decay_all_of_it_is_taken_off(tmp_path: Path) -> None:

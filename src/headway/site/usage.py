@@ -3,6 +3,10 @@
 sshare's usage is that of the export, at which sdiag's file tells the time. A run that ended t seconds before
 it is in there with d^t of itself, if a second leaves d of all usage. So what was there at an earlier instant
 is known from the rest, as long as not too much of it has decayed since.
+
+Farther back next to nothing of it is left at the export. Then what users spend after the log begins stands
+for what they had spent before, the nearer the more: a run t seconds after counts as one t seconds before
+would. What the log's runs add until the instant is known.
 """
 
 from __future__ import annotations
@@ -22,7 +26,8 @@ if TYPE_CHECKING:
     from headway.site.site import Site
 
 HALF_LIVES = 3
-"""So many half-lives before the export usage is computed back; beyond, too little of it is left."""
+"""So many half-lives before the export usage is computed back; beyond, too little of it is left, and it is
+estimated from what follows."""
 SILENT = 0.25
 """So much of a half-life the log may end before the export: what ran after its end is unknown."""
 
@@ -36,13 +41,16 @@ def usage_at(site: Site, instant: int) -> Usage:
         return site.usage
     forgets = site.config.get("PriorityUsageResetPeriod").upper() not in ("", "NONE")
     too_long = half_life and exported - instant > HALF_LIVES * half_life
-    if forgets or too_long or instant >= exported:
+    if forgets or instant >= exported:
         return site.usage
     spent = _spent(log, log.stat().st_mtime_ns)
     silent = exported - int(spent.end.max(initial=0))
     if not len(spent.end) or silent > SILENT * (half_life or math.inf):
         return site.usage
     left = 1 - 0.693 / half_life if half_life else 1.0
+    if too_long:
+        estimated = _by_association(site, spent, mirrored(spent, instant, left))
+        return {key: estimated.get(key, 0.0) for key in site.usage}
     return _less(site, spent, instant, exported, left)
 
 
@@ -60,9 +68,25 @@ def remaining(spent: Spent, instant: int, exported: int, left: float) -> npt.NDA
     return np.asarray(spent.rate * (left ** (exported - end) - left ** (exported - start)) / -math.log(left))
 
 
+def mirrored(spent: Spent, instant: int, left: float) -> npt.NDArray[np.float64]:
+    """What each run is in the usage at an instant: as it ran until then, and as if it had run as long before
+    the log begins as it did after. Of an instant in the midst of the log nothing later is known."""
+    begin = min(int(spent.start.min()), instant)
+    known = int(spent.end.max()) if instant == begin else instant
+    start, end = (np.clip(t, begin, known) - begin for t in (spent.start, spent.end))
+    before = spent.rate * (left**start - left**end) / -math.log(left)
+    return remaining(spent, begin, instant, left) + before * left ** (instant - begin)
+
+
 def _less(site: Site, spent: Spent, instant: int, exported: int, left: float) -> Usage:
     """The exported usage without what the log's runs have added since the instant, as it was then."""
-    added = remaining(spent, instant, exported, left)
+    own = _by_association(site, spent, remaining(spent, instant, exported, left))
+    decayed = left ** (exported - instant)
+    return {key: max(usage - own.get(key, 0.0), 0.0) / decayed for key, usage in site.usage.items()}
+
+
+def _by_association(site: Site, spent: Spent, added: npt.NDArray[np.float64]) -> Usage:
+    """What runs add to the usage of each account and user, and of the accounts above them."""
     factors = {one.name: one.usage_factor for one in site.qos}
     place = {(one.account, one.user): k for k, one in enumerate(site.associations) if not one.partition}
     own = np.zeros(len(site.associations))
@@ -72,8 +96,4 @@ def _less(site: Site, spent: Spent, instant: int, exported: int, left: float) ->
         while at >= 0:
             own[at] += usage * factors.get(qos, 1.0)
             at = site.associations[at].parent
-    decayed = left ** (exported - instant)
-    return {
-        key: max(usage - (own[place[key]] if key in place else 0.0), 0.0) / decayed
-        for key, usage in site.usage.items()
-    }
+    return {key: float(own[at]) for key, at in place.items()}
