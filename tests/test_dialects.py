@@ -12,6 +12,7 @@ from hypothesis import given
 
 import headway
 from headway.errors import UsageError
+from headway.platform import Cluster
 from instances import busy, jobs_in, jobs_of, log_of, simulated
 from random_examples import examples
 from reference.dialects import DIALECTS, simulate_dialect
@@ -195,6 +196,13 @@ def test_accasim_stops_a_second_early_where_its_clock_was_at_0() -> None:
 def test_what_a_dialect_does_not_go_with_is_said(spec: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         headway.simulate(log_of(jobs_of((0, 1, 1, 1))), 4, spec)
+
+
+@pytest.mark.parametrize("dialect", OTHERS)
+def test_no_dialect_is_in_a_cluster_of_a_grid(dialect: str) -> None:
+    grid = headway.Platform((Cluster("a", procs=M), Cluster("b", procs=M)))
+    with pytest.raises(UsageError, match=f"dialect={dialect} cannot be in a cluster that"):
+        headway.simulate(busy(5, M, 1.0), grid, f"reallocation(local=easy(dialect={dialect}))")
 
 
 def test_the_textbook_by_name_is_plain_easy() -> None:

@@ -74,7 +74,7 @@ def unseen(path: Path) -> list[str]:
         lines = [wanted.line for wanted in _imports(text) if not _is_somewhere(wanted, place)]
         nodes = list(ast.walk(_tree(text)))
         taken = [alias for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
-        reads = READS | {alias.asname or "" for alias in taken if alias.name in READS}
+        reads = READS | {alias.asname for alias in taken if alias.asname and alias.name in READS}
         for node in nodes:
             if isinstance(node, ast.Call):
                 function = node.func

@@ -69,6 +69,7 @@ class _Run:
         assert self.arrivals.platform is not None
         clusters = self.arrivals.platform.clusters
         self.platform = self.arrivals.platform
+        self.queues = [each.policy.as_local() for each in self.local]  # who cannot be one says so
         self.prepared = [
             each.policy.prepare_joining(replace(self.arrivals, platform=Platform((cluster,))), cluster.procs)
             for each, cluster in zip(self.local, clusters, strict=True)
@@ -84,9 +85,9 @@ class _Run:
         """Run the grid; its clusters' tables as one."""
         widths = widest(self.spec, self.platform)
         clusters = [
-            Site(site.name, prepared, local.policy.as_local(), jobs, width, speed)
-            for site, prepared, local, width, speed in zip(
-                self.platform.clusters, self.prepared, self.local, widths, self.speeds, strict=True
+            Site(site.name, prepared, queue, jobs, width, speed)
+            for site, prepared, queue, width, speed in zip(
+                self.platform.clusters, self.prepared, self.queues, widths, self.speeds, strict=True
             )
         ]
         self.grid = Grid(jobs, self._log(jobs), clusters, self._notes(), self._facts())
