@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,25 @@ def test_an_edited_policy_under_an_old_name_is_another(tmp_path: Path) -> None:
     assert policy_key(keyed) != before
     nested = parse_spec("redirection(principal=conservative)")
     assert policy_key(nested) != policy_key(parse_spec("redirection"))
+
+
+def test_a_campaign_says_what_it_was_made_of(tmp_path: Path) -> None:
+    log = tmp_path / "a.swf"
+    log.write_text("; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n")
+    (tmp_path / "mine.py").write_text("from sizes import key\n")
+    (tmp_path / "sizes.py").write_text("def key(job):\n    return job.procs\n")
+    (tmp_path / "m.py").write_text("def one(schedule):\n    return {'one': 1}\n")
+    (tmp_path / "urgent.csv").write_text("job,urgent\n1,1\n")
+    campaign = Campaign(
+        {"trace": "a.swf", "annotations": "urgent.csv"}, "easy(order=./mine.py:key)", measures=["m.py:one"],
+        folder=tmp_path,
+    )  # fmt: skip
+    record = campaign.run(tmp_path / "out", workers=1).described
+    [workload] = record["workloads"]
+    assert workload["sha256"] == sha256(log.read_bytes()).hexdigest()
+    names = ("mine.py", "sizes.py", "m.py", "urgent.csv")
+    expected = {name: sha256((tmp_path / name).read_bytes()).hexdigest() for name in names}
+    assert {Path(file).name: digest for file, digest in record["files"].items()} == expected
 
 
 def test_the_digest_of_a_workload_sees_every_column() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import headway
 from headway.campaign.cell import Batch, Cell
 from headway.campaign.cells import batches
-from headway.campaign.identity import own_files
+from headway.campaign.identity import content_digest, file_digests, own_files, source_digests
 from headway.campaign.measure import Settings, measure_file
 from headway.campaign.results import Results
 from headway.campaign.running import Progress, Run, Tell, run_cells
@@ -70,6 +70,8 @@ class Campaign:
         folder: str | Path | None = None,
     ) -> None:
         self.file: str | None = None
+        self._read: dict[str, str] = {}
+        """SHA-256 of the logs that were read, by the names of the workloads."""
         place = None if folder is None else Path(folder)
         common = texts(apply, "apply")
         self.name = name
@@ -109,7 +111,11 @@ class Campaign:
     def opened(self) -> Iterator[list[Batch]]:
         """Workloads with their cells, opened source by source, and seed by seed, when they are reached."""
         with _told_of(self.file):
-            yield from batches(self.sources, self.platforms, self.variants, self.seeds, self.settings)
+            for found in batches(self.sources, self.platforms, self.variants, self.seeds, self.settings):
+                for batch in found:
+                    for cell in batch.cells[:1]:
+                        self._read[cell.columns["workload"]] = batch.workload.source.sha256
+                yield found
 
     @property
     def openings(self) -> int:
@@ -149,7 +155,8 @@ class Campaign:
             run = Run(store, self.settings, {} if fresh else store.status(), retry_failed)
             tell = progress or _silent
             begin = time.monotonic()
-            store.write_json(CAMPAIGN, self.describe())
+            described = self.describe()
+            store.write_json(CAMPAIGN, described)
             try:
                 if client is not None:
                     from headway.campaign.on_dask import run_on_dask
@@ -165,6 +172,7 @@ class Campaign:
                 run.progress.seconds = time.monotonic() - begin
                 if run.plan:
                     Results.write(store, run.plan)
+                    store.write_json(CAMPAIGN, described | {"workloads": self._workloads()})
             store.merge()
         return Results.open(out, run.progress)
 
@@ -185,18 +193,37 @@ class Campaign:
 
     def describe(self) -> dict[str, Any]:
         """Plain data on the campaign, kept with its results."""
+        with _told_of(self.file):
+            files = self._files()
         return {
             "headway": headway.__version__,
             "name": self.name,
-            "workloads": [_described(source) for source in self.sources],
+            "workloads": self._workloads(),
             "platforms": [None if p is None else p.describe() for p in self.platforms],
             "policies": [
                 {"policy": str(v.spec), "baseline": None if v.baseline is None else str(v.baseline)}
                 for v in self.variants
             ],
+            "files": files,
             "seeds": list(self.seeds),
             "settings": self.settings.key() | {"measures": list(self.settings.measures)},
         }
+
+
+    def _workloads(self) -> list[dict[str, Any]]:
+        """Where they come from, with the digests of the logs that were read already."""
+        return [_described(source, self._read.get(source.name, "")) for source in self.sources]
+
+    def _files(self) -> dict[str, str]:
+        """SHA-256 of the user's own files that decide results: policies, agents, measures, annotations."""
+        found = {source.annotations for source in self.sources if source.annotations is not None}
+        known = {file: content_digest(file) for file in sorted(found)}
+        for variant in self.variants:
+            for spec in (variant.spec, variant.baseline):
+                known |= {} if spec is None else source_digests(spec)
+        for name in self.settings.measures:
+            known |= file_digests(measure_file(name))
+        return known
 
 
 @contextmanager
@@ -212,12 +239,13 @@ def _silent(progress: Progress) -> None:
     pass
 
 
-def _described(source: Source) -> dict[str, Any]:
+def _described(source: Source, sha256: str) -> dict[str, Any]:
     keys = ("name", "trace", "model", "annotations", "procs", "platform")
     shown = {key: getattr(source, key) for key in keys}
     return {key: value for key, value in shown.items() if value is not None} | {
         "apply": list(source.apply),
         "rules": dict(source.rules),
+        **({"sha256": sha256} if sha256 else {}),
     }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import headway
 from headway.errors import UsageError
 from headway.grammar import value_text
-from headway.policies.own.sources import digests
+from headway.policies.own.sources import digests, sources
 from headway.policies.spec import Spec
 from headway.workload import Workload
 
@@ -62,12 +62,12 @@ def policy_key(spec: Spec) -> object:
     """A policy as plain data: the catalogue's by name, a user's own by the bytes of its sources."""
     params = {name: _parameter_key(value) for name, value in spec.params.items()}
     if not spec.is_user:
-        return [spec.name, params | {name: _content(file) for name, file in spec.files().items()}]
+        return [spec.name, params | {name: content_digest(file) for name, file in spec.files().items()}]
     return ["user", spec.attribute, params, digests(user_source(spec))]
 
 
-def _content(file: str) -> str:
-    """Digest of a file that a policy reads; its path where there is none, which the run will tell."""
+def content_digest(file: str) -> str:
+    """Digest of a file that is read; its path where there is none, which the run will tell."""
     path = Path(os.path.expanduser(file))
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else file
 
@@ -83,6 +83,23 @@ def own_files(spec: Spec) -> list[Path]:
         if isinstance(value, Spec):
             found += own_files(value)
     return found
+
+
+def source_digests(spec: Spec) -> dict[str, str]:
+    """SHA-256 of every file that a policy is made of or reads, by its path; most are of none."""
+    found = {str(Path(file)): content_digest(file) for file in spec.files().values()}
+    for file in own_files(spec):
+        found |= file_digests(file)
+    for value in spec.params.values():
+        if isinstance(value, Spec):
+            found |= source_digests(value)
+    return found
+
+
+def file_digests(file: Path) -> dict[str, str]:
+    """SHA-256 of a file of the user's and of those that it imports, by their paths."""
+    known = digests(file)
+    return {str(place): known[name] for name, place in sources(file).items()}
 
 
 def user_source(spec: Spec) -> Path:
