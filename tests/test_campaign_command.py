@@ -172,15 +172,20 @@ def test_the_first_table_does_not_pool_machines_of_different_sizes() -> None:
     """Baselines of redirection run on as many processors as it has: 110 with alpha = 0.1, 125 with 0.25."""
     frame = pl.DataFrame(
         {
-            "label": ["easy", "easy", "easy", "easy"],
-            "procs": [110, 125, 110, 125],
-            "mean_wait": [100.0, 10.0, 300.0, 30.0],
+            "label": ["easy", "easy", "easy", "easy", "redirection"],
+            "procs": [110, 125, 110, 125, 100],
+            "capacity": [110, 125, 110, 125, 125],  # the redirection group included
+            "mean_wait": [100.0, 10.0, 300.0, 30.0, 5.0],
         }
     )
     names, rows = overview(SimpleNamespace(frame=frame, tau=60.0))  # type: ignore[arg-type]
     assert names == ["policy", "processors", "cells", "median mean_wait (s)"]
-    assert rows == [["easy", "110", "2", "200"], ["easy", "125", "2", "20"]]
-    one = frame.filter(pl.col("procs") == 110)
+    assert rows == [
+        ["easy", "110", "2", "200"],
+        ["easy", "125", "2", "20"],
+        ["redirection", "125", "1", "5"],
+    ]
+    one = frame.filter(pl.col("capacity") == 110)
     assert overview(SimpleNamespace(frame=one, tau=60.0)) == (  # type: ignore[arg-type]
         ["policy", "cells", "median mean_wait (s)"],
         [["easy", "2", "200"]],

@@ -168,13 +168,14 @@ def _verdicts(console: Console, results: Results, metric: str | None) -> None:
 def overview(results: Results) -> tuple[list[str], list[list[str]]]:
     """Medians over the cells of each policy, as texts: the first look at a campaign.
 
-    A policy that ran on machines of several sizes, as baselines of redirection do, has a row for each.
+    A policy that ran on machines of several sizes, as baselines of redirection do, has a row for each. Of
+    redirection all processors count, as in comparisons.
     """
     import polars as pl
 
     frame = results.frame
     wanted = [name for name in ("mean_wait", "mean_bsld", "max_bsld", "utilization") if name in frame.columns]
-    keys = ["label", "procs"] if frame["procs"].n_unique() > 1 else ["label"]
+    keys = ["label", "capacity"] if frame["capacity"].n_unique() > 1 else ["label"]
     by = frame.group_by(keys, maintain_order=True).agg(pl.len().alias("cells"), pl.col(wanted).median())
     names = ["policy", "processors", "cells"] if len(keys) > 1 else ["policy", "cells"]
     names += [f"median {with_unit(name, results.tau)}" for name in wanted]
