@@ -483,6 +483,17 @@ def test_a_text_cannot_be_compared(tmp_path: Path) -> None:
         figures.box(results, "mine", relative=False)
 
 
+def test_a_mean_of_nothing_is_no_value(tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    file.write_text(
+        "import numpy as np\ndef mine(schedule):\n"
+        "    return {'mine': np.float64('nan') if 'sjf' in schedule.policy else 7.0}\n"
+    )
+    results = small(measures=[f"{file}:mine"]).run(tmp_path / "out", workers=1)
+    assert results.frame["mine"].to_list() == [7.0, 7.0, None] * 2
+    assert results.against_baseline("mine", by="label")["label"].to_list() == ["fcfs"]
+
+
 def test_what_cannot_be_judged_is_told(tmp_path: Path) -> None:
     results = small(classes=True, metrics=["mean_wait", "killed"]).run(tmp_path / "out", workers=1)
     assert results.against_baseline("mean_wait", by="label").equals(

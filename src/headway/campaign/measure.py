@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -218,7 +219,7 @@ def _number(name: str, value: float | None) -> float | int | None:
 
 
 def _add(row: Row, numbers: Mapping[str, Any], whose: str) -> None:
-    """Add plain numbers and texts to a row; tables among them are left out."""
+    """Add plain numbers and texts to a row; tables among them are left out, and what is no number is none."""
     if not isinstance(numbers, Mapping):
         raise UsageError(f"{whose} must have a name, as in {{'mean': 1.5}}; not {numbers!r:.40}")
     for name, value in numbers.items():
@@ -226,6 +227,8 @@ def _add(row: Row, numbers: Mapping[str, Any], whose: str) -> None:
             value = value.item()
         if value is not None and not isinstance(value, (bool, int, float, str)):
             continue
+        if isinstance(value, float) and math.isnan(value):
+            value = None  # a mean of nothing, which pairs must leave out
         if not isinstance(name, str) or not name:
             raise UsageError(f"{whose} is called {name!r:.40}, which is no text; give it a name")
         if name in row or name in DESCRIBED:
