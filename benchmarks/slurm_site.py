@@ -1,4 +1,6 @@
-"""Slurm's rules on a synthetic site: 1,000 whole nodes, fair share, and a queue some 500 jobs long.
+"""Slurm's rules on synthetic sites, with fair share and a queue some 500 jobs long.
+
+On one of them jobs take some of 1,000 nodes as a whole; on the other they share 200 nodes of several kinds.
 
 Most of the time goes into backfill, which looks at the queue every half minute. So the time grows in
 proportion to the jobs, which take as many days more, and faster than the queue.
@@ -6,7 +8,9 @@ proportion to the jobs, which take as many days more, and faster than the queue.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,10 +19,12 @@ from headway import Workload
 from headway.schedule import Schedule
 from headway.site import Site
 from headway.site.config import Config
-from headway.site.model import Association, Node, Partition, Qos
+from headway.site.model import Association, Node, Partition, Qos, Switch
+from headway.units import SECOND
 from headway.workload.header import Header
 
 NODES, CORES = 1000, 32
+UNLIKE = 200
 ACCOUNTS, USERS = 24, 240
 JOBS, DAYS = 600_000, 122
 """Four months; fewer jobs take as many days less."""
@@ -26,6 +32,8 @@ LOAD = 0.97
 """The offered load at which some 500 jobs wait on average over a few days."""
 LOAD_OF_MONTHS = 0.95
 """The same for four months, with weeks of fewer and weeks of more; at 0.96 it is some 1,000 on average."""
+SHARED_LOAD = 1.0
+"""The offered load of CPUs where jobs share nodes: memory runs out first on some."""
 
 PARAMETERS = {
     "ClusterName": "synthetic",
@@ -46,22 +54,30 @@ PARAMETERS = {
 
 def in_months() -> Iterator[Row]:
     """All four months: some minutes."""
-    yield run(JOBS, LOAD_OF_MONTHS, repeats=1)
+    yield on_whole_nodes(JOBS, LOAD_OF_MONTHS, repeats=1)
 
 
 def in_days(quick: bool) -> Iterator[Row]:
     """A few days: more jobs, and a longer queue."""
     sizes = ((3_000, 0.9),) if quick else ((30_000, 0.9), (30_000, LOAD), (60_000, LOAD))
     for count, load in sizes:
-        yield run(count, load, repeats=3)
+        yield on_whole_nodes(count, load, repeats=3)
+    for count in (2_000,) if quick else (10_000, 20_000):
+        made = best(shared_jobs(count), shared_site().platform(), "slurm(seed=1)", 3)
+        yield line(f"{UNLIKE} unlike nodes, shared", made)
 
 
-def run(count: int, load: float, repeats: int) -> Row:
-    """One line: how long so many jobs take."""
+def on_whole_nodes(count: int, load: float, repeats: int) -> Row:
+    """How long so many jobs on whole nodes take."""
     made = best(jobs(count, load=load), site().platform(), "slurm(seed=1)", repeats)
+    return line(f"{NODES:,} nodes, offered load {load}", made)
+
+
+def line(name: str, made: Schedule) -> Row:
+    """How long a run took on a site."""
     seconds = cpu_seconds(made)
     return {
-        "site": f"{NODES:,} nodes, offered load {load}",
+        "site": name,
         "jobs": len(made.start),
         "mean queue": round(mean_queue(made)),
         "CPU s": round(seconds, 2),
@@ -149,3 +165,50 @@ def jobs(
             "account": [f"a{k}" for k in range(ACCOUNTS)],
         },
     )
+
+
+def shared_site() -> Site:
+    """Nodes of four kinds below a tree of switches; CPUs, memory and GPUs are shared."""
+    kinds = (
+        Node("n", 32, 2, 16, 1, 187_000, weight=60, features=("older",)),
+        Node("m", 40, 2, 20, 1, 187_000, weight=70, features=("newer",)),
+        Node("b", 40, 2, 20, 1, 754_000, weight=160, features=("newer",)),
+        Node("g", 40, 2, 20, 1, 187_000, weight=190, features=("newer",), gres={"gpu": 2}),
+    )
+    ends = (UNLIKE * 2 // 5, UNLIKE * 17 // 20, UNLIKE * 19 // 20, UNLIKE)
+    nodes = [replace(kinds[bisect(ends, k)], name=f"n{k}") for k in range(UNLIKE)]
+    leaves = [Switch(f"s{k}", 0, 4, tuple(range(k * UNLIKE // 4, (k + 1) * UNLIKE // 4))) for k in range(4)]
+    return replace(
+        site(UNLIKE),
+        nodes=tuple(nodes),
+        switches=(*leaves, Switch("top", 1, 4, tuple(range(UNLIKE)))),
+        config=Config.of(PARAMETERS | {"SelectTypeParameters": "CR_Core_Memory", "GresTypes": "gpu"}),
+        scheduler={"bf_max_job_test": "2500", "bf_max_job_user": "100"},
+    )
+
+
+def shared_jobs(count: int, seed: int = 1) -> Workload:
+    """Small jobs of few kinds, most of some CPUs of a node; a few want several nodes, or a GPU.
+
+    They come over as many days as make for the offered load.
+    """
+    draw, log = np.random.default_rng(seed), jobs(count, seed, size=UNLIKE, days=1, widest=4)
+    kind = draw.choice(6, count, p=[0.665, 0.1, 0.1, 0.1, 0.03, 0.005])
+    nodes = np.where(kind == 4, log.columns["min_nodes"], 1)
+    each = np.array([6, 40, 1, 16, 32, 4])[kind]
+    runtime = np.maximum(log.walltime * draw.beta(0.7, 1.6, count), 10 * SECOND).astype(np.int64)
+    span = (nodes * each * runtime).sum() / (SHARED_LOAD * sum(node.cpus for node in shared_site().nodes))
+    return log.with_columns(
+        submit=np.sort(draw.random(count) * span).astype(np.int64) // SECOND * SECOND,
+        runtime=runtime // SECOND * SECOND,
+        procs=nodes * each,
+        min_nodes=nodes,
+        max_nodes=nodes,
+        cpus=nodes * each,
+        tasks=nodes,
+        cpus_per_task=each,
+        exclusive=np.zeros(count, np.int64),
+        memory_node_mb=np.array([32_000, 180_000, 1_000, 60_000, 80_000, 8_000])[kind],
+        constraint=np.where(kind == 1, 0, -1),
+        gres=np.where(kind == 5, 0, -1),
+    ).with_labels(constraint=["newer"], gres=["gpu:1"])

@@ -1,8 +1,8 @@
 """What backfill leaves out changes nothing: random sites with and without every short cut, nodes included.
 
 ``Setting.PLAIN`` goes through the whole queue and every window, imagines the ends of running jobs one by one
-and looks at nodes one by one. Without it cycles stop early, windows are skipped, and jobs on whole nodes of
-one kind are placed by counting bits.
+and looks at nodes one by one. Without it cycles stop early, windows are skipped, it is known when each node
+will do for a kind of job, and jobs on whole nodes of one kind are placed by counting bits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headway.policies.slurm import setup
 from headway.policies.slurm.settings import Setting
 from headway.site import Site
 from headway.site.config import Config
-from headway.site.model import Association, Limits, Node, Partition, Qos, Switch
+from headway.site.model import Association, Limits, Node, Partition, Qos, Reservation, Switch
 from headway.workload.header import Header
 
 USERS = 4
@@ -189,6 +189,62 @@ def test_short_cuts_change_nothing_where_jobs_preempt_others(seed: int) -> None:
     site = replace(site, config=Config.of(CONFIG | PREEMPTION))
     log = log.with_columns(constraint=np.full(len(log), -1))
     assert_the_same(*(simulated(log, site, seed, plain) for plain in (False, True)))
+
+
+def shared_site(seed: int, nodes: int) -> Site:
+    """Unlike nodes that jobs share: features, weights, GPUs, switches, a reservation, preemption."""
+    scheduler = PARAMETERS[0], {"bf_busy_nodes": ""}, PARAMETERS[3]
+    draw = np.random.default_rng(seed + 3000)
+    site, features = random_site(seed, scheduler[seed % 3], False, nodes), ((), ("a",), ("b",), ("a", "b"))
+    kinds = draw.integers(0, 4, nodes).tolist()
+    config = CONFIG | {"SelectTypeParameters": "CR_Core_Memory", "GresTypes": "gpu"}
+    some = tuple(sorted(draw.choice(nodes, nodes // 4, replace=False).tolist()))
+    return replace(
+        site,
+        nodes=tuple(
+            replace(
+                node, features=node.features + features[kind], weight=1 + kind % 2, gres={"gpu": kind // 2}
+            )
+            for node, kind in zip(site.nodes, kinds, strict=True)
+        ),
+        switches=random_tree(seed, nodes) if seed % 2 else (),
+        config=Config.of(config | (PREEMPTION if seed % 3 == 1 else {})),
+        reservations=(Reservation("m", 1_700_003_600, 1_700_009_000, some),) if seed % 4 == 2 else (),
+    )
+
+
+def shared_jobs(seed: int, nodes: int, count: int = 120) -> headway.Workload:
+    """Small jobs, most of one node, with constraints, memory and GPUs; of few kinds, as users send them."""
+    draw, log = np.random.default_rng(seed + 4000), random_jobs(seed, nodes, count)
+    wide, each = draw.choice([1, 1, 1, 2, 4], count), draw.choice([1, 3, 6], count)
+    tasks = np.where(draw.random(count) < 0.5, wide, wide * each)
+    return log.with_columns(
+        exclusive=(draw.random(count) < 0.1).astype(np.int64),
+        min_nodes=wide,
+        max_nodes=np.where(draw.random(count) < 0.7, wide, -1),
+        cpus=wide * each,
+        tasks=tasks,
+        cpus_per_task=wide * each // tasks,
+        memory_node_mb=draw.choice([-1, 500, 3000, 7000], count),
+        constraint=np.where(draw.random(count) < 0.3, draw.integers(0, 4, count), -1),
+        gres=np.where(draw.random(count) < 0.1, 0, -1),
+    ).with_labels(constraint=["large", "a|b", "[a|b]", "a&b"], gres=["gpu:1"])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_short_cuts_change_nothing_where_jobs_share_unlike_nodes(seed: int) -> None:
+    nodes = 12 if seed % 2 else 70
+    site, log = shared_site(seed, nodes), shared_jobs(seed, nodes, 120 if seed % 2 else 400)
+    quick, plain = (simulated(log, site, seed, short) for short in (False, True))
+    assert (quick.start > quick.workload.submit + 60_000_000).mean() > 0.2  # there is a queue
+    assert_the_same(quick, plain)
+
+
+def test_too_many_ends_on_nodes_are_imagined_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    site, log = shared_site(0, 12), shared_jobs(0, 12)
+    whole = simulated(log, site, 0, False)
+    monkeypatch.setattr(setup, "MOST_HELD", 5)
+    assert_the_same(simulated(log, site, 0, False), whole)
 
 
 @pytest.mark.parametrize("scheduler", [{}, {"bf_licenses": ""}], ids=["counted", "planned"])

@@ -6,14 +6,14 @@ Nothing is kept from one cycle to the next: a plan protects a job only from thos
 from __future__ import annotations
 
 from headway.engine.tables import State
-from headway.jit import count_bits, kernel, routine
+from headway.jit import kernel, routine
 from headway.policies.slurm.bits import (
     ALL,
     empty,
     put,
     size_of,
 )
-from headway.policies.slurm.ends import note_ends
+from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.independence import (
     array_is_full,
     count_array_plan,
@@ -24,21 +24,21 @@ from headway.policies.slurm.independence import (
     waits_for_a_start,
 )
 from headway.policies.slurm.life_tables import Array
+from headway.policies.slurm.node_ends import looks_by_node, openings_for
 from headway.policies.slurm.offers import asks_gres, fewest_nodes, whole_nodes
 from headway.policies.slurm.plan_table import (
     clear_table,
     cut_window,
 )
 from headway.policies.slurm.plans import enter_running
-from headway.policies.slurm.preemption import took_victims
+from headway.policies.slurm.preemption import takes_places, took_victims
 from headway.policies.slurm.queue import (
     GONE,
     close_gaps,
-    shortest_in,
     standing_in,
 )
-from headway.policies.slurm.search import is_limited, note_nodes, search
-from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.search import is_limited, minutes_of, note_nodes, search
+from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.submission import cancel, is_too_late
 from headway.policies.slurm.tables import (
     UNSET,
@@ -85,31 +85,46 @@ def count_search(memory: Memory, job: int, part: int) -> bool:
 
 
 @kernel
-def may_start(memory: Memory, place: int, now: int) -> bool:
+def lay_open(state: State, job: int, part: int) -> None:
+    """The nodes on which a job might start now into the set WINDOW: those with something free, or, where that
+    is known, that will do for it."""
+    memory = state.memory
+    sets, features = memory.words_sets, memory.jobs[SlurmJob.FEATURES, job]
+    whole = whole_nodes(memory, job, part)
+    open_nodes = Scratch.IDLE if whole else Scratch.OPEN
+    for word in range(sets.shape[1]):
+        here = sets[Scratch.OPEN, word] & sets[open_nodes, word] & memory.words_members[part, word]
+        sets[Scratch.WINDOW, word] = here & memory.words_features[features, word]
+    if not whole and memory.jobs[SlurmJob.ADAPTED, job] == UNSET and looks_by_node(memory, job, part):
+        openings = openings_for(state, job, part)
+        for word in range(sets.shape[1] if openings >= 0 else 0):
+            sets[Scratch.WINDOW, word] &= memory.words_open[openings, word]
+
+
+@kernel
+def may_start(state: State, place: int, now: int) -> bool:
     """Whether the job of a record could start now beside the plans made so far; needed, not sufficient.
 
     It must end before a plan begins on a node, so as many nodes as it wants must be free long enough.
     """
+    memory = state.memory
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
     if job == GONE:
         return False
     if not eligible(memory, job, now):
         return waits_for_a_start(memory, job)
-    if memory.jobs[SlurmJob.SIZED, job] < 1 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
-        return True  # its search changes its priority, or it takes the place of others
+    if memory.jobs[SlurmJob.SIZED, job] < 1 or asks_gres(memory, job) > 0:
+        return True  # its search changes its priority, or the weights of nodes
+    if suspends(memory) or takes_places(memory, job, part):
+        return True  # others make room for it
     if memory.jobs[SlurmJob.DEADLINE, job] != UNSET:
         return True  # it may have to be cancelled
-    sets, features, count = memory.words_sets, memory.jobs[SlurmJob.FEATURES, job], 0
-    open_nodes = Scratch.IDLE if whole_nodes(memory, job, part) else Scratch.OPEN
-    least, end = fewest_nodes(memory, job, part), now + 60 * shortest_in(memory, job, part)
-    for word in range(sets.shape[1]):
-        here = sets[Scratch.OPEN, word] & sets[open_nodes, word] & memory.words_members[part, word]
-        sets[Scratch.WINDOW, word] = here & memory.words_features[features, word]
-        count += count_bits(sets[Scratch.WINDOW, word])
-    if count < least:
+    least, (minutes, _) = fewest_nodes(memory, job, part), minutes_of(memory, job, part, now)
+    lay_open(state, job, part)
+    if size_of(memory.words_sets, Scratch.WINDOW) < least:
         return False
-    cut_window(memory, 0, end)
-    return size_of(sets, Scratch.WINDOW) >= least
+    cut_window(memory, 0, now + 60 * minutes)
+    return size_of(memory.words_sets, Scratch.WINDOW) >= least
 
 
 @kernel
@@ -166,35 +181,20 @@ def settle_array(memory: Memory, job: int, part: int, place: int) -> None:
         refuse_array(memory, job, part, Array.REFUSED_CYCLE, memory.clock[SlurmClock.CYCLES])
 
 
-@kernel
-def any_with_gres(memory: Memory) -> bool:
-    """Whether a job waits that asks for generic resources."""
-    place = memory.clock[SlurmClock.QUEUED] if memory.gres_asked.shape[0] > 0 else 0
-    while place > 0:
-        place -= 1
-        job = memory.queue[Record.JOB, place]
-        if job != GONE and asks_gres(memory, job) > 0:
-            return True
-    return False
-
-
 @routine
 def backfill_cycle(state: State, now: int, whole: bool) -> None:
     """Go through the queue once; as far as a job may start, unless the ``whole`` queue is asked for.
 
     Plans behind the last job that may start keep nothing from anybody. Whether they change a time stamp is
-    then not known (UNSURE). Where a job waits that asks for generic resources, all are tested: that changes
-    the weights of nodes for the next cycle.
+    then not known (UNSURE).
     """
     memory = state.memory
     begin_cycle(state, now)
     memory.clock[SlurmClock.OF_PASS] = now
     note_nodes(state)
-    note_ends(state)
     if memory.settings[Setting.RESERVE_RUNNING] > 0:
         enter_running(state)
     last, plans, starts, left = memory.clock[SlurmClock.QUEUED] - 1, -1, 0, 0
-    whole = whole or any_with_gres(memory)
     for place in range(memory.clock[SlurmClock.QUEUED]):
         if memory.clock[SlurmClock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
             break
@@ -202,7 +202,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             plans != memory.clock[SlurmClock.PLANS] or starts != memory.clock[SlurmClock.CYCLE_STARTS]
         ):
             plans, starts = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
-            while last >= place and not may_start(memory, last, now):
+            while last >= place and not may_start(state, last, now):
                 last -= 1
         if place > last:
             memory.clock[SlurmClock.UNSURE] = 1 - memory.clock[SlurmClock.STAMPED]
@@ -215,8 +215,11 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             left += 1
             continue
         planned, started = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
+        running = memory.clock[SlurmClock.RUNNING]
         if not search(state, place, now):
             break
+        if memory.clock[SlurmClock.RUNNING] < running:
+            last, plans = memory.clock[SlurmClock.QUEUED] - 1, -1  # victims have left room
         if memory.jobs[SlurmJob.ARRAY, job] != UNSET and memory.clock[SlurmClock.CYCLE_STARTS] == started:
             settle_array(memory, job, part, planned)
         if 0 < memory.settings[Setting.BF_MAX_START] <= memory.clock[SlurmClock.CYCLE_STARTS]:

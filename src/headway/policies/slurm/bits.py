@@ -96,6 +96,21 @@ def first_node(sets: Table, row: int) -> int:
 
 
 @kernel
+def next_node(sets: Table, row: int, node: int) -> int:
+    """The first node of a set from ``node`` on; -1 where there is none."""
+    word = node >> SHIFT
+    if word >= sets.shape[1]:
+        return -1
+    left = sets[row, word] & (ALL << (node & WITHIN))
+    while left == 0:
+        word += 1
+        if word == sets.shape[1]:
+            return -1
+        left = sets[row, word]
+    return word * BITS + lowest_bit(left)
+
+
+@kernel
 def put_range(sets: Table, row: int, first: int, count: int) -> None:
     """Put neighbouring nodes into a set."""
     node, end = first, first + count

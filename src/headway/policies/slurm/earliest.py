@@ -23,32 +23,23 @@ from headway.policies.slurm.ends import (
     start_after,
     touches,
 )
-from headway.policies.slurm.offers import whole_nodes
+from headway.policies.slurm.node_ends import NOW, enough_open, lay_trial
+from headway.policies.slurm.offers import asks_gres, lighten, takes_any_node, whole_nodes
+from headway.policies.slurm.preemption import takes_places
 from headway.policies.slurm.rows import deal_trial
 from headway.policies.slurm.selection import select, select_in
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.tables import Memory, Partition, Scratch, SlurmClock, SlurmJob
-from headway.policies.slurm.whole import idle_after, select_whole
+from headway.policies.slurm.whole import enough_over, over_by, select_whole
 
+TRIED = -2
+"""In place of what was passed over: nothing was."""
+ONE_BY_ONE = -1
+"""Whatever a job is: every end is imagined, and every group tried."""
+BY_COUNT = -2
+"""It is enough to count nodes, for a job on whole ones that are alike (:mod:`~headway.policies.slurm.whole`).
 
-@kernel
-def idle_now(state: State, job: int, part: int, by_count: bool) -> int:
-    """Nodes of WINDOW on which nothing runs; more than any job wants where it shares them."""
-    memory = state.memory
-    if by_count:
-        return idle_after(memory, -1)
-    if whole_nodes(memory, job, part) and not suspends(memory):
-        return idle_in_window(state)
-    return FREE_ENOUGH
-
-
-@kernel
-def frees(state: State, place: int, by_count: bool) -> bool:
-    """Whether the running job at a place of the list has a node among those free of plans."""
-    memory = state.memory
-    if by_count:
-        return meet(memory.words_held, place, memory.words_sets, Scratch.WINDOW)
-    return touches(state, state.jobs[Job.RUN, memory.running[1, place]])
+For others a row of openings tells when each node will do (:mod:`~headway.policies.slurm.node_ends`)."""
 
 
 @routine
@@ -62,41 +53,49 @@ def widened(memory: Memory, width: int, anchor: int, place: int) -> int:
 
 
 @kernel
-def select_later(state: State, job: int, part: int, rows: int) -> int:
-    """Choose nodes for a job of the set WINDOW on what the trial table has free, in one of the rows of its
-    partition that a job may use (``rows``: which of its two numbers of them)."""
+def first_bound(end: int) -> int:
+    """What the groups are counted from, where the first job ends at ``end``."""
+    return end + 30 - end % 30
+
+
+@kernel
+def select_later(state: State, candidates: int, job: int, part: int, rows: int) -> int:
+    """Choose nodes for a job of a set on what the trial table has free, in one of the rows of its partition
+    that a job may use (``rows``: which of its two numbers of them)."""
     memory = state.memory
     if memory.settings[Setting.SLICE] > 0:
         deal_trial(state)
-    return select_in(state, memory.trial, Scratch.WINDOW, job, part, memory.partitions[rows, part])
+    return select_in(state, memory.trial, candidates, job, part, memory.partitions[rows, part])
+
+
+@kernel
+def select_ahead(state: State, candidates: int, job: int, part: int, rows: int) -> int:
+    """The same after the end of other jobs: nodes in use may come first then."""
+    state.memory.clock[SlurmClock.LOOKS_AHEAD] = 1
+    found = select_later(state, candidates, job, part, rows)
+    state.memory.clock[SlurmClock.LOOKS_AHEAD] = 0
+    return found
 
 
 @routine
-def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_count: bool) -> int:
-    """When a job could start on the set WINDOW; -1 where it never could.
-
-    Its nodes are in the row TAKEN; in the set TAKEN where it is enough to count nodes (``by_count``).
-    """
+def earliest_tried(state: State, job: int, part: int, now: int, only_now: bool) -> int:
+    """:func:`earliest` by imagining one end after the other, and trying after every group."""
     memory, least = state.memory, state.memory.jobs[SlurmJob.MIN_NODES, job]
-    idle = idle_now(state, job, part, by_count)
-    if idle >= least:
-        if by_count:
-            found = select_whole(state, memory.words_sets, Scratch.IDLE, job, part)
-        else:
-            found = select(state, state.nodes, Scratch.WINDOW, job, part)
-        if found > 0:
-            return now
-    preempts, rows = memory.settings[Setting.PREEMPTION] != Preemption.OFF, Partition.ROWS
+    idle = FREE_ENOUGH
+    if whole_nodes(memory, job, part) and not suspends(memory):
+        idle = idle_in_window(state)
+    if idle >= least and select(state, state.nodes, Scratch.WINDOW, job, part) > 0:
+        return now
+    preempts, rows = takes_places(memory, job, part), Partition.ROWS
     if only_now and not preempts:
         return NEVER
-    if not by_count:
-        copy_nodes(state)
+    copy_nodes(state)
     if preempts:
         more, aside = imagine_preempted(state, job, part, now)
         idle += more
         if aside and memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
             rows = Partition.ROWS_PREEMPTING
-        if select_later(state, job, part, rows) > 0:
+        if select_later(state, Scratch.WINDOW, job, part, rows) > 0:
             return now
         if only_now:
             return NEVER
@@ -107,13 +106,12 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
         while place < count:
             this, end = place, running[0, place]
             place = next_staying(state, job, part, now, place + 1)
-            if not frees(state, this, by_count):
+            if not touches(state, state.jobs[Job.RUN, running[1, this]]):
                 continue
             if anchor == 0:
-                anchor = end + 30 - end % 30
+                anchor = first_bound(end)
             last = this
-            if not by_count:
-                idle += imagine_ended(state, state.jobs[Job.RUN, running[1, this]])
+            idle += imagine_ended(state, state.jobs[Job.RUN, running[1, this]])
             if place == count or running[0, place] > anchor + width:
                 break
             taken += 1
@@ -125,15 +123,120 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
         if many:
             continue
         width = widened(memory, width, anchor, place)
-        if by_count:
-            idle = idle_after(memory, place - 1)
-        if idle >= least:
-            if by_count:
-                found = select_whole(state, memory.words_over, place - 1, job, part)
-            else:
-                memory.clock[SlurmClock.LOOKS_AHEAD] = 1
-                found = select_later(state, job, part, rows)
-                memory.clock[SlurmClock.LOOKS_AHEAD] = 0
-            if found > 0:
-                return start_after(memory, last, now)
+        if idle >= least and select_ahead(state, Scratch.WINDOW, job, part, rows) > 0:
+            return start_after(memory, last, now)
     return NEVER
+
+
+@kernel
+def frees(state: State, place: int, openings: int) -> bool:
+    """Whether the running job at a place of the list has a node among those free of plans."""
+    memory = state.memory
+    if openings == BY_COUNT:
+        return meet(memory.words_held, place, memory.words_sets, Scratch.WINDOW)
+    return touches(state, state.jobs[Job.RUN, memory.running[1, place]])
+
+
+@routine
+def next_freeing(state: State, place: int, openings: int) -> int:
+    """The first running job from a place on that has a node among those free of plans; behind all if none."""
+    count = state.memory.clock[SlurmClock.RUNNING]
+    while place < count and not frees(state, place, openings):
+        place += 1
+    return place
+
+
+@routine
+def group_from(state: State, place: int, bound: int, openings: int) -> tuple[int, int, bool]:
+    """The group from a place on up to ``bound``: its last job, what comes behind it, whether it is given up.
+
+    Only a job with a node free of plans ends a group, the first such one behind which a later end comes.
+    """
+    memory = state.memory
+    count, within = memory.clock[SlurmClock.RUNNING], max(over_by(memory, bound), place)
+    last = next_freeing(state, within, openings)
+    if last - place > MANY:
+        taken = 0
+        for this in range(place, last):
+            taken += frees(state, this, openings)
+            if taken > MANY:
+                return this, this + 1, True
+    if last < count:
+        return last, last + 1, False
+    last = within - 1
+    while last >= place and not frees(state, last, openings):
+        last -= 1
+    return last if last >= place else -1, count, False
+
+
+@kernel
+def select_known(state: State, place: int, job: int, part: int, openings: int) -> int:
+    """Choose nodes for a job of the set WINDOW as they are after the end at a place, or NOW."""
+    memory = state.memory
+    if openings == BY_COUNT:
+        if place == NOW:
+            return select_whole(state, memory.words_sets, Scratch.IDLE, job, part)
+        return select_whole(state, memory.words_over, place, job, part)
+    if place == NOW:
+        return select(state, state.nodes, Scratch.WINDOW, job, part)
+    only_open = whole_nodes(memory, job, part) or takes_any_node(memory, job, part)
+    lay_trial(state, openings, place, only_open and asks_gres(memory, job) == 0)
+    return select_ahead(state, Scratch.CANDIDATES, job, part, Partition.ROWS)
+
+
+@kernel
+def weigh_untried(state: State, place: int, job: int, part: int, openings: int) -> None:
+    """Change the weights of nodes as a try after the end at a place would, or NOW, and all before it."""
+    if asks_gres(state.memory, job) == 0 or place == TRIED:
+        return
+    if place == NOW:
+        lighten(state, state.nodes, Scratch.WINDOW, job, part)
+    else:
+        lay_trial(state, openings, place, False)
+        lighten(state, state.memory.trial, Scratch.CANDIDATES, job, part)
+
+
+@routine
+def earliest_known(state: State, job: int, part: int, now: int, only_now: bool, openings: int) -> int:
+    """:func:`earliest` where it is known from which end on enough nodes will do: it is tried only then.
+
+    A try changes the weights of nodes for a job with generic resources, a later one those of more nodes. So
+    what was ``passed`` over matters only where no try comes after it.
+    """
+    memory, least = state.memory, state.memory.jobs[SlurmJob.MIN_NODES, job]
+    running, count = memory.running, memory.clock[SlurmClock.RUNNING]
+    if openings == BY_COUNT:
+        enough = enough_over(memory, Scratch.WINDOW, least)
+    else:
+        enough = enough_open(memory, openings, least)
+    passed = NOW
+    if enough == NOW:
+        passed = TRIED
+        if select_known(state, NOW, job, part, openings) > 0:
+            return now
+    place = count if only_now else next_freeing(state, 0, openings)
+    width, anchor = 30, first_bound(running[0, place]) if place < count else 0
+    while place < count:
+        last, place, many = group_from(state, place, anchor + width, openings)
+        if last < 0:
+            break
+        if many:
+            continue
+        width, passed = widened(memory, width, anchor, place), place - 1
+        if place > enough:
+            passed = TRIED
+            if select_known(state, place - 1, job, part, openings) > 0:
+                return start_after(memory, last, now)
+    weigh_untried(state, passed, job, part, openings)
+    return NEVER
+
+
+@routine
+def earliest(state: State, job: int, part: int, now: int, only_now: bool, openings: int) -> int:
+    """When a job could start on the set WINDOW; -1 where it never could.
+
+    Its nodes are in the row TAKEN; in the set TAKEN where it is enough to count nodes.
+    """
+    if openings == ONE_BY_ONE:
+        return earliest_tried(state, job, part, now, only_now)
+    return earliest_known(state, job, part, now, only_now, openings)

@@ -6,10 +6,9 @@ from headway.engine.shares import end_of_shares, hold
 from headway.engine.tables import NODE_ROWS, Job, Node, Run, Share, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import cores_of_share, level_in, row_of
-from headway.policies.slurm.offers import whole_nodes
 from headway.policies.slurm.preemption import is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Memory, Partition, Scratch, SlurmClock, SlurmJob, Work
+from headway.policies.slurm.tables import UNSET, Memory, Partition, Scratch, SlurmClock, SlurmJob
 
 NEVER = -1
 FREE_ENOUGH = 1 << 40
@@ -62,42 +61,6 @@ def imagine_ended(state: State, run: int) -> int:
         if trial[Node.RUNS, node] == 0:
             idle += int(state.memory.sets[Scratch.WINDOW, node])  # not a byte, which overflows
     return idle
-
-
-@kernel
-def note_end(state: State, job: int) -> None:
-    """Note the limit of a running job with each of its nodes."""
-    work, run = state.memory.work, state.jobs[Job.RUN, job]
-    end = state.memory.jobs[SlurmJob.ENDS, job]
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        node = state.shares[Share.NODE, entry]
-        first = work[Work.FIRST_END, node]
-        work[Work.FIRST_END, node] = end if first == 0 else min(first, end)
-        work[Work.LAST_END, node] = max(work[Work.LAST_END, node], end)
-
-
-@kernel
-def note_ends(state: State) -> None:
-    """Note with each node when the jobs on it reach their limits."""
-    memory = state.memory
-    for node in range(memory.nodes.shape[1]):
-        memory.work[Work.FIRST_END, node] = memory.work[Work.LAST_END, node] = 0
-    for place in range(memory.clock[SlurmClock.RUNNING]):
-        note_end(state, memory.running[1, place])
-
-
-@kernel
-def starts_after(state: State, job: int, part: int, t: int) -> bool:
-    """Whether a job cannot start on the set WINDOW by ``t``: too few nodes have anything free by then."""
-    memory, enough = state.memory, 0
-    row = Work.LAST_END if whole_nodes(memory, job, part) else Work.FIRST_END
-    for node in range(memory.nodes.shape[1]):
-        enough += memory.sets[Scratch.WINDOW, node] & (memory.work[row, node] <= t)
-    if row == Work.FIRST_END:
-        for node in range(memory.nodes.shape[1]):
-            late = memory.work[row, node] > t and state.nodes[Node.FREE_CPUS, node] > 0
-            enough += memory.sets[Scratch.WINDOW, node] & late
-    return enough < memory.jobs[SlurmJob.MIN_NODES, job]
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from headway.engine.tables import NODE_ROWS, Node, State, Table
 from headway.jit import kernel
 from headway.policies.slurm.queue import waives
@@ -80,6 +82,14 @@ def fewest_cpus(memory: Memory, job: int) -> int:
 
 
 @kernel
+def takes_any_node(memory: Memory, job: int, part: int) -> bool:
+    """Whether a job takes one node, and any that offers something is enough."""
+    return bool(
+        most_nodes(memory, job, part) == 1 and fewest_cpus(memory, job) >= memory.jobs[SlurmJob.CPUS, job]
+    )
+
+
+@kernel
 def has_gres(memory: Memory, table: Table, job: int, node: int) -> bool:
     """Whether a node has the generic resources free that a job wants of it."""
     for resource in range(memory.gres_asked.shape[0]):
@@ -111,45 +121,84 @@ def cpus_beside_gres(memory: Memory, job: int) -> int:
     return int(max(need, memory.jobs[SlurmJob.NODE_CPUS, job]))
 
 
+class Terms(NamedTuple):
+    """What a job asks of every node."""
+
+    whole: bool
+    fewest: int
+    """CPUs that a node must have."""
+    multiple: int
+    """CPUs come in multiples of a task's, where memory bounds them."""
+    bound: int
+    """CPUs that jobs of the partition may have of a node; -1: all."""
+    bound_row: int
+    """The row of what is left of them."""
+    by_cpu: int
+    """MB for each CPU; -1: memory is counted by node."""
+    by_node: int
+    """MB; -1: all that the node has, 0: memory does not count."""
+    beside_gres: int
+    """CPUs that it can do with beside generic resources; 0: all that there are."""
+
+
+@kernel
+def terms_of(memory: Memory, job: int, part: int) -> Terms:
+    """What a job asks of every node in a partition."""
+    by_cpu, by_node = 0, 0
+    if memory.settings[Setting.MEMORY] > 0:
+        by_cpu = memory_per_cpu(memory, job, part)
+        by_node = 0 if by_cpu > 0 else memory_per_node(memory, job, part, UNSET)
+    return Terms(
+        whole_nodes(memory, job, part),
+        fewest_cpus(memory, job),
+        int(memory.jobs[SlurmJob.CPUS_PER_TASK, job]),
+        int(memory.partitions[Partition.MAX_CPUS, part]),
+        int(NODE_ROWS + memory.partitions[Partition.CPUS_ROW, part]),
+        by_cpu,
+        by_node,
+        cpus_beside_gres(memory, job),
+    )
+
+
+@kernel
+def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
+    """CPUs that a node can give a job, with what a column of a table has free; 0 where that will not do.
+
+    ``cores`` counts the CPUs in use as free, memory as it is.
+    """
+    if table[Node.ALONE, column] > 0 or (terms.whole and table[Node.RUNS, column] > 0):
+        return 0
+    cpus = table[Node.CPUS, column] if cores else table[Node.FREE_CPUS, column]
+    if terms.bound != UNSET:
+        used = 0 if cores else terms.bound - table[terms.bound_row, column]
+        too_large = terms.whole and cpus + used > terms.bound
+        cpus = 0 if too_large else min(cpus, max(terms.bound - used, 0))
+    have = table[Node.FREE_MEMORY, column]
+    if terms.by_cpu > 0:
+        threads = memory.nodes[SlurmNode.THREADS, node]
+        enough = have // terms.by_cpu // threads * threads
+        cpus = 0 if terms.whole and cpus * terms.by_cpu > have else min(cpus, enough)
+        cpus -= cpus % terms.multiple
+    elif terms.by_node != 0 and (table[Node.MEMORY, column] if terms.by_node < 0 else terms.by_node) > have:
+        return 0
+    if cpus < terms.fewest or not has_gres(memory, table, job, column):
+        return 0
+    return int(min(cpus, terms.beside_gres) if terms.beside_gres > 0 else cpus)
+
+
 @kernel
 def lay_offers(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> int:
     """Fill the row OFFER with the CPUs that nodes of a set can give a job; the sum, -1 if too few nodes can.
 
-    ``table`` has what is free: the engine's nodes, or what would be free later. ``cores`` counts the CPUs in
-    use as free, memory as it is.
+    ``table`` has what is free: the engine's nodes, or what would be free later; ``cores`` as for one node.
     """
-    memory = state.memory
-    whole, fewest = whole_nodes(memory, job, part), fewest_cpus(memory, job)
-    bound = memory.partitions[Partition.MAX_CPUS, part]
-    bound_row = NODE_ROWS + memory.partitions[Partition.CPUS_ROW, part]
-    counts_memory, by_cpu = memory.settings[Setting.MEMORY] > 0, memory_per_cpu(memory, job, part)
-    by_node, all_memory = 0, False
-    if counts_memory and by_cpu <= 0:
-        by_node = memory_per_node(memory, job, part, UNSET)
-        all_memory = by_node == UNSET
-    usable, offered, beside_gres = 0, 0, cpus_beside_gres(memory, job)
+    memory, terms = state.memory, terms_of(state.memory, job, part)
+    usable, offered = 0, 0
     for node in range(memory.nodes.shape[1]):
         cpus = 0
         memory.work[Work.FREE, node] = table[Node.CPUS, node] if cores else table[Node.FREE_CPUS, node]
-        alone = table[Node.ALONE, node] > 0 or (whole and table[Node.RUNS, node] > 0)
-        if memory.sets[candidates, node] > 0 and not alone:
-            cpus = memory.work[Work.FREE, node]
-            if bound != UNSET:
-                used = 0 if cores else bound - table[bound_row, node]
-                cpus = 0 if whole and cpus + used > bound else min(cpus, max(bound - used, 0))
-            if counts_memory:
-                have = table[Node.FREE_MEMORY, node]
-                if by_cpu > 0:
-                    threads = memory.nodes[SlurmNode.THREADS, node]
-                    enough = have // by_cpu // threads * threads
-                    cpus = 0 if whole and cpus * by_cpu > have else min(cpus, enough)
-                    cpus -= cpus % memory.jobs[SlurmJob.CPUS_PER_TASK, job]
-                elif (table[Node.MEMORY, node] if all_memory else by_node) > have:
-                    cpus = 0
-            if cpus < fewest or not has_gres(memory, table, job, node):
-                cpus = 0
-            elif beside_gres > 0:
-                cpus = min(cpus, beside_gres)
+        if memory.sets[candidates, node] > 0:
+            cpus = offer(memory, table, node, node, job, terms, cores)
         memory.work[Work.OFFER, node] = cpus
         usable += cpus > 0
         offered += cpus

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel
+from headway.policies.slurm.bits import meet
 from headway.policies.slurm.queue import may_preempt
 from headway.policies.slurm.settings import Mode, Preemption, Setting
 from headway.policies.slurm.tables import UNSET, Holder, Memory, Partition, SlurmClock, SlurmJob, Tres
@@ -37,6 +38,23 @@ def exempt_until(memory: Memory, job: int) -> int:
     if qos != UNSET and memory.holders[Holder.EXEMPT, qos] != UNSET:
         exempt = memory.holders[Holder.EXEMPT, qos]
     return int(memory.jobs[SlurmJob.STARTED, job] + exempt)
+
+
+@kernel
+def takes_places(memory: Memory, job: int, part: int) -> bool:
+    """Whether there are jobs, running or not, whose place a job in a partition might take."""
+    kind, qos = memory.settings[Setting.PREEMPTION], memory.jobs[SlurmJob.QOS, job]
+    if kind == Preemption.BY_TIER:
+        for other in range(memory.partitions.shape[1]):
+            lower = memory.partitions[Partition.TIER, other] < memory.partitions[Partition.TIER, part]
+            gives_way = lower and memory.partitions[Partition.PREEMPT, other] != Mode.OFF
+            if gives_way and meet(memory.words_members, part, memory.words_members, other):
+                return True
+    if kind == Preemption.BY_QOS and qos != UNSET:
+        for other in range(memory.may_preempt.shape[1]):
+            if memory.may_preempt[qos, other] > 0:
+                return True
+    return False
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -108,8 +108,7 @@ class Requests:
 
     def raised(self, rows: Table) -> Table:
         """The fewest nodes of each job, as its tasks and each of its partitions want, if it accepts that."""
-        bounds = [min(self.site.partitions[part].min_nodes for part in row) for row in self.partition_lists]
-        bound = np.array(bounds, np.int64)[rows[SlurmJob.PARTITIONS]]
+        bound = self.of_partitions(rows, min)
         per_node = rows[SlurmJob.TASKS_PER_NODE]
         for_tasks = -(-rows[SlurmJob.TASKS] // np.maximum(per_node, 1))
         bound = np.where(per_node > 0, np.maximum(bound, for_tasks), bound)
@@ -128,18 +127,33 @@ class Requests:
         self.adapted = np.ascontiguousarray(every[:, differs])
 
     def sized(self, rows: Table) -> Table:
-        """Whether a search may change the size of a job in its priority: 1 no, 0 the first, -1 each."""
+        """Whether a search may change the size of a job in its priority: 1 no, 0 the first, -1 each.
+
+        A job that shares nodes has the CPUs that it asks for if it takes one node, or one CPU for each task.
+        """
         if self.site.config.number("PriorityWeightJobSize") == 0:
             return np.ones(self.count, np.int64)
+        if "bf_busy_nodes" in self.site.scheduler:  # plans take more nodes than a job asks for, or not
+            return np.full(self.count, -1, np.int64)
         sizes = {(node.cpus, node.threads_per_core) for node in self.site.nodes}
         size, threads = max(sizes, default=(1, 1))
         in_some = [one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions]
         linear = "linear" in self.site.config.get("SelectType").lower()
         whole = (rows[SlurmJob.EXCLUSIVE] > 0) | linear | all(in_some)
+        least = np.maximum(rows[SlurmJob.MIN_NODES], self.of_partitions(rows, max))
         one_width = (rows[SlurmJob.MAX_NODES] == rows[SlurmJob.MIN_NODES]) & (len(sizes) == 1)
-        shared = ~whole & (threads == 1) & (not any(in_some))
+        one_node = (least <= 1) & ((rows[SlurmJob.MAX_NODES] == 1) | (rows[SlurmJob.TASKS] == 1))
+        by_task = (rows[SlurmJob.CPUS_PER_TASK] <= 1) & (rows[SlurmJob.TASKS_PER_NODE] == 0)
+        by_task &= (rows[SlurmJob.NODE_CPUS] <= 1) & (rows[SlurmJob.CPUS] >= least)
+        shared = ~whole & (threads == 1) & (not any(in_some)) & (rows[SlurmJob.ADAPTED] == UNSET)
+        shared &= by_task | (one_node & (rows[SlurmJob.CPUS] >= rows[SlurmJob.NODE_CPUS]))
         exact = whole & one_width & (rows[SlurmJob.CPUS] == rows[SlurmJob.MIN_NODES] * size)
         return np.where(shared | exact, 1, np.where(whole & one_width, 0, -1))
+
+    def of_partitions(self, rows: Table, which: Callable[[Iterable[int]], int]) -> Table:
+        """The smallest or largest MinNodes of the partitions of each job."""
+        bounds = [which(self.site.partitions[part].min_nodes for part in row) for row in self.partition_lists]
+        return np.array(bounds, np.int64)[rows[SlurmJob.PARTITIONS]]
 
     def too_small(self, rows: Table, asked: Asked) -> Table:
         """[size, job] how many sizes of nodes, of CPUs and of memory, are less than a job wants of each node.

@@ -14,8 +14,8 @@ from headway.policies.slurm.bits import (
     unpack,
 )
 from headway.policies.slurm.calendar import NOT_NOW, lay_allowed, next_reservation_end
-from headway.policies.slurm.earliest import earliest
-from headway.policies.slurm.ends import NEVER, note_end, starts_after
+from headway.policies.slurm.earliest import BY_COUNT, ONE_BY_ONE, earliest
+from headway.policies.slurm.ends import NEVER
 from headway.policies.slurm.limits import (
     before_selection,
     cap_of,
@@ -24,6 +24,7 @@ from headway.policies.slurm.limits import (
     second_qos,
 )
 from headway.policies.slurm.main_loop import priority_bound
+from headway.policies.slurm.node_ends import looks_by_node, openings_for, opens_after
 from headway.policies.slurm.offers import asks_gres
 from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.plan_table import (
@@ -53,6 +54,7 @@ from headway.policies.slurm.plans import (
     reserves_nothing,
     write_plan,
 )
+from headway.policies.slurm.preemption import takes_places
 from headway.policies.slurm.queue import (
     adapt,
     holds_back,
@@ -106,6 +108,7 @@ def note_nodes(state: State) -> None:
         elif state.nodes[Node.FREE_CPUS, node] > 0 and state.nodes[Node.ALONE, node] == 0:
             put(sets, Scratch.OPEN, node)
     note_running_sets(state)
+    memory.clock[SlurmClock.ENDS_LAID] = 0
 
 
 @kernel
@@ -156,23 +159,31 @@ def end_of_reservation(
 
 
 @kernel
-def when_and_where(state: State, job: int, part: int, now: int, only_now: bool) -> int:
-    """When a job could start on the set WINDOW, with its nodes in the set TAKEN; -1 where it never could."""
+def look_for(state: State, job: int, part: int) -> int:
+    """How the earliest start of a job is sought: BY_COUNT, with a row of openings, or ONE_BY_ONE."""
     if counts_nodes(state.memory, job, part):
-        return earliest(state, job, part, now, only_now, True)
+        return BY_COUNT
+    return openings_for(state, job, part) if looks_by_node(state.memory, job, part) else ONE_BY_ONE
+
+
+@kernel
+def when_and_where(state: State, job: int, part: int, now: int, only_now: bool, openings: int) -> int:
+    """When a job could start on the set WINDOW, with its nodes in the set TAKEN; -1 where it never could."""
+    if openings == BY_COUNT:
+        return earliest(state, job, part, now, only_now, openings)
     memory, row = state.memory, state.memory.jobs[SlurmJob.FEATURES, job]
     first, parts = memory.choices[Choice.FIRST, row], memory.choices[Choice.PARTS, row]
     unpack(memory, Scratch.WINDOW)
     if parts == 0 or memory.choices[Choice.NODES, first] > 0:
-        start = earliest(state, job, part, now, only_now, False)
+        start = earliest(state, job, part, now, only_now, openings)
     else:
-        start = earliest_choice(state, job, part, now, only_now)
+        start = earliest_choice(state, job, part, now, only_now, openings)
     pack_row(memory, Work.TAKEN, Scratch.TAKEN)
     return start
 
 
 @routine
-def earliest_choice(state: State, job: int, part: int, now: int, only_now: bool) -> int:
+def earliest_choice(state: State, job: int, part: int, now: int, only_now: bool, openings: int) -> int:
     """When a job could start on nodes of the set WINDOW of one alternative; -1 where it never could.
 
     Each alternative is sought by itself, and of the earliest the first is taken.
@@ -184,7 +195,7 @@ def earliest_choice(state: State, job: int, part: int, now: int, only_now: bool)
         unpack(memory, Scratch.WINDOW)
         for node in range(memory.nodes.shape[1]):
             memory.sets[Scratch.WINDOW, node] &= memory.features[choice, node]
-        start = earliest(state, job, part, now, only_now, False)
+        start = earliest(state, job, part, now, only_now, openings)
         if start != NEVER and (best == NEVER or start < best):
             best = start
             for node in range(memory.nodes.shape[1]):
@@ -298,7 +309,6 @@ def start_now(
         outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, length)
     if outcome == STARTED:
         enter_started(state, job)
-        note_end(state, job)
         memory.clock[SlurmClock.CYCLE_STARTS] += 1
     if outcome == STARTED or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         note_nodes(state)
@@ -330,13 +340,13 @@ def search(state: State, place: int, now: int) -> bool:
     licences = memory.settings[Setting.BF_LICENCES] > 0 and memory.jobs[SlurmJob.LICENCES, job] > 0
     weighs = asks_gres(memory, job) > 0  # each window that it is tested on
     known = memory.jobs[SlurmJob.SIZED, job] > 0 and not (
-        only_now or plain or weighs or memory.settings[Setting.PREEMPTION] != Preemption.OFF
+        only_now or plain or weighs or takes_places(memory, job, part)
     )
     lay_widest(memory, job, part)
     by_count = known and not (narrowed or licences) and counts_nodes(memory, job, part)
-    enough = enough_over(memory, least) if by_count else 0
+    enough = enough_over(memory, Scratch.WIDEST, least) if by_count else 0
     slot, lacks, seen, folded, reach = 0, 0, END, END, END
-    counted = skipped = False
+    counted, skipped, openings = False, False, ONE_BY_ONE
     later = max(now, blocked_until(memory, job, part)) if stops else now
     while True:
         begin = later
@@ -375,13 +385,13 @@ def search(state: State, place: int, now: int) -> bool:
                 count_searched(memory)
             return GO_ON
         if not counted:
-            counted = True
+            counted, openings = True, look_for(state, job, part)
             count_searched(memory)
-        if later > 0 and known and not by_count:
+        if later > 0 and known and openings >= 0:
             unpack(memory, Scratch.WINDOW)
-            if starts_after(state, job, part, later):
+            if opens_after(memory, openings, least, later):
                 continue
-        start = when_and_where(state, job, part, now, only_now)
+        start = when_and_where(state, job, part, now, only_now, openings)
         if start == NEVER:
             if later > 0 and not only_now:
                 continue

@@ -14,6 +14,7 @@ from headway.policies.slurm.offers import (
     lighten,
     memory_taken,
     most_nodes,
+    takes_any_node,
     wanted_nodes,
     whole_nodes,
 )
@@ -216,7 +217,7 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     found = fit(memory, job, required, least, want, most, cpus, whole, how)
     if found == 0 or waits_for_switches(memory, job):
         return 0
-    if whole:
+    if whole or (found == 1 and takes_any_node(memory, job, part)):
         return found
     deal_tasks(memory, job, found)
     for node in range(memory.nodes.shape[1]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +51,7 @@ from headway.policies.slurm.life import (
     reservation_tables,
 )
 from headway.policies.slurm.life_tables import Victim
+from headway.policies.slurm.node_ends import Asked
 from headway.policies.slurm.offers import LIGHTER
 from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
@@ -79,6 +81,10 @@ from headway.site.model import Partition as OfSite
 from headway.site.topology import is_one_network, is_optional, steps_between
 from headway.units import SECOND
 
+MOST_HELD = 1 << 17
+"""Ends of running jobs on nodes that there is room for; with more, the search imagines them one by one."""
+MOST_OPENINGS = 32
+"""Kinds of requests for which it is kept when nodes will do."""
 HORIZON = 30 * 24 * 3600
 """How long after the last submission reservations recur, in seconds."""
 
@@ -225,6 +231,10 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         words_planned=np.zeros((plans, words), np.int64),
         words_held=np.zeros((room, words), np.int64),
         words_over=np.zeros((room, words), np.int64),
+        after=np.zeros((len(node_table(site)) + 1, min(site.cpus, MOST_HELD)), np.int64),
+        openings=np.zeros((MOST_OPENINGS, nodes), np.int64),
+        words_open=np.zeros((MOST_OPENINGS, words), np.int64),
+        opened_for=np.zeros((MOST_OPENINGS, len(get_args(Asked)) + len(further_total(site))), np.int64),
     )
 
 

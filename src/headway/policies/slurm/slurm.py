@@ -194,10 +194,26 @@ def main_loop(state: State, now: int, epilogs: bool) -> None:
 
 
 @kernel
+def keep_weights(memory: Memory) -> None:
+    """Keep the weights of nodes as they are when a cycle begins."""
+    for node in range(memory.nodes.shape[1]):
+        memory.nodes[SlurmNode.WEIGHT_BEFORE, node] = memory.nodes[SlurmNode.SET_WEIGHT, node]
+
+
+@kernel
+def swap_weights(memory: Memory) -> None:
+    """Let nodes weigh what they did when the last cycle began, or again what they do now."""
+    for node in range(memory.nodes.shape[1]):
+        before = memory.nodes[SlurmNode.WEIGHT_BEFORE, node]
+        memory.nodes[SlurmNode.WEIGHT_BEFORE, node] = memory.nodes[SlurmNode.SET_WEIGHT, node]
+        memory.nodes[SlurmNode.SET_WEIGHT, node] = before
+
+
+@kernel
 def make_sure(state: State, now: int) -> None:
     """Find out whether the last cycle changed a time stamp, if the next one depends on nothing else.
 
-    Nothing has changed since, so the whole cycle can be made up for.
+    Nothing has changed since but weights of nodes, so the whole cycle can be made up for.
     """
     clock = state.memory.clock
     if clock[SlurmClock.UNSURE] == 0:
@@ -205,7 +221,9 @@ def make_sure(state: State, now: int) -> None:
     if clock[SlurmClock.STAMP] >= clock[SlurmClock.CYCLE_END]:
         clock[SlurmClock.UNSURE] = 0
     elif second_of(clock[SlurmClock.CYCLE_NEXT]) <= now:
+        swap_weights(state.memory)
         backfill_cycle(state, clock[SlurmClock.CYCLE_END], True)
+        swap_weights(state.memory)
         clock[SlurmClock.UNSURE] = 0
         if clock[SlurmClock.STAMPED] > 0:
             clock[SlurmClock.STAMP] = clock[SlurmClock.CYCLE_END]
@@ -233,6 +251,7 @@ def backfill(state: State, now: int) -> None:
         return
     if clock[SlurmClock.PENDING] > 0:
         give_ages(state, now)
+        keep_weights(memory)
         backfill_cycle(state, now, memory.settings[Setting.PLAIN] > 0)
         if clock[SlurmClock.STAMPED] > 0:
             clock[SlurmClock.STAMP] = now

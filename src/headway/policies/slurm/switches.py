@@ -12,7 +12,7 @@ on most tightly, or the fullest where it fits on none, and from there the neares
 from __future__ import annotations
 
 from headway.jit import count_bits, kernel, routine
-from headway.policies.slurm.bits import common_nodes, empty, has, meet, pack_row, put
+from headway.policies.slurm.bits import common_nodes, empty, has, meet, next_node, pack_row, put
 from headway.policies.slurm.offers import give, nodes_with
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import (
@@ -30,12 +30,13 @@ from headway.policies.slurm.tables import (
 @kernel
 def lightest_below(memory: Memory, switch: int) -> int:
     """The lowest weight of the nodes below a switch that offer something; -1 where there is none."""
-    found = UNSET
-    for node in range(memory.nodes.shape[1]):
+    reached, found = memory.words_sets, UNSET
+    node = next_node(reached, Scratch.REACHED, 0)
+    while node >= 0:
         weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
-        below = has(memory.words_switches, switch, node)
-        if below and has(memory.words_sets, Scratch.REACHED, node):
-            found = weight if found == UNSET else min(found, weight)
+        if (found == UNSET or weight < found) and has(memory.words_switches, switch, node):
+            found = weight
+        node = next_node(reached, Scratch.REACHED, node + 1)
     return int(found)
 
 
@@ -76,12 +77,14 @@ def keep_below(memory: Memory, switch: int) -> bool:
 @kernel
 def next_lightest(memory: Memory, above: int) -> int:
     """The lowest weight above another of the nodes of REACHED that are not taken; -1 where there is none."""
-    found = UNSET
-    for node in range(memory.nodes.shape[1]):
+    reached, found = memory.words_sets, UNSET
+    node = next_node(reached, Scratch.REACHED, 0)
+    while node >= 0:
         weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
-        open_to_it = has(memory.words_sets, Scratch.REACHED, node) and memory.work[Work.TAKEN, node] == 0
-        if open_to_it and weight > above and (found == UNSET or weight < found):
+        lighter = weight > above and (found == UNSET or weight < found)
+        if lighter and memory.work[Work.TAKEN, node] == 0:
             found = weight
+        node = next_node(reached, Scratch.REACHED, node + 1)
     return int(found)
 
 
@@ -94,12 +97,13 @@ def lay_light(memory: Memory, needed: int, cpus: int) -> int:
         weight = next_lightest(memory, weight)
         if weight == UNSET:
             return UNSET
-        for node in range(memory.nodes.shape[1]):
-            of_it = memory.nodes[SlurmNode.SET_WEIGHT, node] == weight and memory.work[Work.TAKEN, node] == 0
-            if of_it and has(sets, Scratch.REACHED, node):
+        node = next_node(sets, Scratch.REACHED, 0)
+        while node >= 0:
+            if memory.nodes[SlurmNode.SET_WEIGHT, node] == weight and memory.work[Work.TAKEN, node] == 0:
                 put(sets, Scratch.LIGHT, node)
                 found += 1
                 offered += memory.work[Work.OFFER, node]
+            node = next_node(sets, Scratch.REACHED, node + 1)
         if found >= needed and offered >= cpus:
             return weight
 
@@ -185,14 +189,12 @@ def take_below(
     ``need`` is how many nodes it wants, must have and may have, and CPUs; ``bounded`` keeps to the third.
     """
     nodes, least, most, cpus = need
-    for node in range(memory.nodes.shape[1]):
-        if (nodes <= 0 and cpus <= 0) or (bounded and most <= 0):
-            break
-        if memory.work[Work.TAKEN, node] > 0 or not has(memory.words_switches, switch, node):
-            continue
-        if has(memory.words_sets, Scratch.LIGHT, node):
+    node = next_node(memory.words_sets, Scratch.LIGHT, 0)
+    while node >= 0 and (nodes > 0 or cpus > 0) and (most > 0 or not bounded):
+        if memory.work[Work.TAKEN, node] == 0 and has(memory.words_switches, switch, node):
             cpus -= give(memory, node, cpus, least - 1, each, whole)
             nodes, least, most = nodes - 1, least - 1, most - 1
+        node = next_node(memory.words_sets, Scratch.LIGHT, node + 1)
     return nodes, least, most, cpus
 
 
@@ -202,11 +204,12 @@ def take_lighter(
 ) -> tuple[int, int, int, int]:
     """Let a job take all nodes of LIGHT under a weight; what it still needs."""
     nodes, least, most, cpus = need
-    for node in range(memory.nodes.shape[1]):
-        lighter = memory.nodes[SlurmNode.SET_WEIGHT, node] < weight
-        if most > 0 and lighter and has(memory.words_sets, Scratch.LIGHT, node):
+    node = next_node(memory.words_sets, Scratch.LIGHT, 0)
+    while node >= 0 and most > 0:
+        if memory.nodes[SlurmNode.SET_WEIGHT, node] < weight:
             cpus -= give(memory, node, cpus, least - 1, each, whole)
             nodes, least, most = nodes - 1, least - 1, most - 1
+        node = next_node(memory.words_sets, Scratch.LIGHT, node + 1)
     return nodes, least, most, cpus
 
 

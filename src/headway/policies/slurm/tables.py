@@ -199,6 +199,8 @@ class SlurmNode(IntEnum):
     SET_WEIGHT = 4
     """Its weight as the last tests left it: jobs with generic resources make nodes lighter for others, limits
     on nodes make those heavier that would count anew."""
+    WEIGHT_BEFORE = 8
+    """The same when the last cycle began."""
 
 
 class Partition(IntEnum):
@@ -354,6 +356,10 @@ class SlurmClock(IntEnum):
     AGELESS_FROM = 38
     """Where ages are limited, the jobs from here on up to AGELESS_TO may have none yet."""
     AGELESS_TO = 39
+    ENDS_LAID = 40
+    """Whether the table AFTER has the ends of the jobs that run now."""
+    OPENINGS = 41
+    """Rows of openings that are laid for them."""
     UNSETTLED = 30
     """Whether jobs were suspended since it was last found out who may go on."""
 
@@ -614,6 +620,15 @@ class Memory(NamedTuple):
     """[place, word] the nodes of the running jobs, in the order of their ends; as far as there is room."""
     words_over: Table
     """[place, word] nodes on which nothing runs any more when these jobs and all before them are over."""
+    after: Table
+    """[row, end] what a node has free after the end of a job on it, with rows as in the engine's table of
+    nodes and behind them the place of the job; node by node, in the order of their ends."""
+    openings: Table
+    """[row, node] the place of the end from which on a node will do for jobs that ask for the same."""
+    words_open: Table
+    """[row, word] nodes that will do for them as things are."""
+    opened_for: Table
+    """[row, term] what those ask for."""
 
 
 class Count(IntEnum):
@@ -653,15 +668,15 @@ class Work(IntEnum):
     RUN_NODES = 5
     CHOSEN = 6
     """What it gives, put by."""
-    FIRST_END = 7
-    """When the first job on a node reaches its limit; 0 where nothing runs."""
-    LAST_END = 8
     BEST = 9
     """What it gives for the best of several alternatives."""
     NAMED = 10
     """The first required node of a run; -1: it has none."""
     FREE = 11
     """CPUs that are free on a node, whether the job can have them or not."""
+    ENDS_FROM = 7
+    """The columns of AFTER, up to ENDS_TO, with the ends of running jobs on a node."""
+    ENDS_TO = 8
 
 
 class Switch(IntEnum):

@@ -19,8 +19,9 @@ from headway.policies.slurm.offers import (
     wanted_nodes,
     whole_nodes,
 )
+from headway.policies.slurm.preemption import takes_places
 from headway.policies.slurm.selection import flexible_reservation
-from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.switches import whole_by_switches
 from headway.policies.slurm.tables import (
     UNSET,
@@ -45,7 +46,7 @@ def counts_nodes(memory: Memory, job: int, part: int) -> bool:
     return bool(
         memory.settings[Setting.PLAIN] == 0
         and memory.partitions[Partition.ALIKE, part] > 0
-        and memory.settings[Setting.PREEMPTION] == Preemption.OFF
+        and not takes_places(memory, job, part)
         and memory.jobs[SlurmJob.REQUIRED, job] == 0
         and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
         and memory.jobs[SlurmJob.SWITCHES, job] == 0
@@ -98,14 +99,14 @@ def over_by(memory: Memory, t: int) -> int:
 
 
 @routine
-def enough_over(memory: Memory, least: int) -> int:
-    """The running job with whose end so many nodes of WIDEST are idle; -1: they are so now."""
+def enough_over(memory: Memory, row: int, least: int) -> int:
+    """The running job with whose end so many nodes of a set are idle: -1 if they are now, or behind all."""
     sets, low, high = memory.words_sets, 0, memory.clock[SlurmClock.RUNNING]
-    if common_nodes(sets, Scratch.IDLE, sets, Scratch.WIDEST) >= least:
+    if common_nodes(sets, Scratch.IDLE, sets, row) >= least:
         return -1
     while low < high:
         middle = (low + high) // 2
-        if common_nodes(memory.words_over, middle, sets, Scratch.WIDEST) < least:
+        if common_nodes(memory.words_over, middle, sets, row) < least:
             low = middle + 1
         else:
             high = middle
