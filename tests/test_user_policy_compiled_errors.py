@@ -80,6 +80,12 @@ def test_what_goes_wrong_is_told_by_the_line_in_the_policy(headway: Headway, bod
     assert says in sentence
 
 
+def test_a_compiled_policy_does_not_end_the_command(headway: Headway) -> None:
+    sentence = told(headway, "raise SystemExit(3)")
+    what = "raised SystemExit: 3, at 1 s, with jobs 1, 2" if jit.INTERPRETED else "cannot be compiled: "
+    assert f"mine.py:{LINE} (raise SystemExit(3)): the policy {what}" in sentence
+
+
 def test_a_table_is_not_read_outside_nor_a_number_divided_by_zero(headway: Headway) -> None:
     sentence = told(headway, "x = 1\ny = state.jobs[PROCS, 10**12] + x")
     assert "mine.py:13 (y = state.jobs[PROCS, 10**12] + x): the policy raised IndexError: " in sentence
