@@ -209,7 +209,6 @@ class Campaign:
             "settings": self.settings.key() | {"measures": list(self.settings.measures)},
         }
 
-
     def _workloads(self) -> list[dict[str, Any]]:
         """Where they come from, with the digests of the logs that were read already."""
         return [_described(source, self._read.get(source.name, "")) for source in self.sources]

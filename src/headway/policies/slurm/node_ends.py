@@ -51,8 +51,8 @@ def place_row(memory: Memory) -> int:
 
 
 @routine
-def lay_ends(state: State) -> bool:
-    """Write down for each node, in the order of their ends, what jobs on it leave free; False: no room."""
+def lay_ends(state: State) -> None:
+    """Write down for each node, in the order of their ends, what jobs on it leave free, if there is room."""
     memory = state.memory
     work, after, trial = memory.work, memory.after, memory.trial
     for node in range(work.shape[1]):
@@ -66,8 +66,10 @@ def lay_ends(state: State) -> bool:
         count = work[Work.ENDS_TO, node]
         work[Work.ENDS_FROM, node] = work[Work.ENDS_TO, node] = total
         total += count
+    memory.clock[SlurmClock.OPENINGS] = 0
+    memory.clock[SlurmClock.ENDS_LAID] = 1 if total <= after.shape[1] else NO_ROOM
     if total > after.shape[1]:
-        return False
+        return
     copy_nodes(state)
     for place in range(memory.clock[SlurmClock.RUNNING]):
         run = state.jobs[Job.RUN, memory.running[1, place]]
@@ -78,9 +80,6 @@ def lay_ends(state: State) -> bool:
                 after[row, column] = trial[row, node]
             after[place_row(memory), column] = place
             work[Work.ENDS_TO, node] = column + 1
-    memory.clock[SlurmClock.OPENINGS] = 0
-    memory.clock[SlurmClock.ENDS_LAID] = 1
-    return True
 
 
 @kernel
@@ -99,7 +98,9 @@ def openings_for(state: State, job: int, part: int) -> int:
     """The row of openings for a job, laid now or for one before it that asks for the same; -1: no room."""
     memory = state.memory
     clock, terms = memory.clock, terms_of(memory, job, part)
-    if clock[SlurmClock.ENDS_LAID] == 0 and not lay_ends(state):
+    if clock[SlurmClock.ENDS_LAID] == 0:
+        lay_ends(state)
+    if clock[SlurmClock.ENDS_LAID] == NO_ROOM:
         return NO_ROOM
     of_nodes = part, int(memory.jobs[SlurmJob.FEATURES, job]), int(terms.whole), terms.fewest
     asked = of_nodes + (terms.multiple, terms.by_cpu, terms.by_node, terms.beside_gres)  # noqa: RUF005

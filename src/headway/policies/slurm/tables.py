@@ -357,7 +357,7 @@ class SlurmClock(IntEnum):
     """Where ages are limited, the jobs from here on up to AGELESS_TO may have none yet."""
     AGELESS_TO = 39
     ENDS_LAID = 40
-    """Whether the table AFTER has the ends of the jobs that run now."""
+    """Whether the table AFTER has the ends of the jobs that run now; -1: there are too many."""
     OPENINGS = 41
     """Rows of openings that are laid for them."""
     UNSETTLED = 30
