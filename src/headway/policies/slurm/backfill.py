@@ -215,11 +215,8 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             left += 1
             continue
         planned, started = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
-        running = memory.clock[SlurmClock.RUNNING]
         if not search(state, place, now):
             break
-        if memory.clock[SlurmClock.RUNNING] < running:
-            last, plans = memory.clock[SlurmClock.QUEUED] - 1, -1  # victims have left room
         if memory.jobs[SlurmJob.ARRAY, job] != UNSET and memory.clock[SlurmClock.CYCLE_STARTS] == started:
             settle_array(memory, job, part, planned)
         if 0 < memory.settings[Setting.BF_MAX_START] <= memory.clock[SlurmClock.CYCLE_STARTS]:
