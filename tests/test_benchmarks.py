@@ -60,9 +60,10 @@ def test_the_bars_of_the_papers() -> None:
     assert verdicts("reallocation", *grid) == [("at most 30", "missed"), ("at most 120", "met")]
     nodes = [{"week": f"{kind}: lea", "jobs/CPU s": 4999, "CPU s": 1200} for kind in ("light", "saturated")]
     assert verdicts("nodes", *nodes) == [("at least 5,000", "missed"), ("at most 1,200", "met")]
-    site = {"jobs": 600_000, "mean queue": 500, "CPU s": 300, "jobs/CPU s": 1999}
+    site = {"site": "nodes", "jobs": 600_000, "mean queue": 500, "CPU s": 300, "jobs/CPU s": 1999}
     assert verdicts("slurm-months", site) == [("at most 300", "met")]
-    assert verdicts("slurm", site, site | {"mean queue": 160}) == [("at least 2,000", "missed"), ("", "")]
+    others = site | {"mean queue": 160}, site | {"site": "unlike nodes, shared"}
+    assert verdicts("slurm", site, *others) == [("at least 2,000", "missed"), ("", ""), ("", "")]
 
 
 def test_the_bars_of_a_week_live() -> None:
