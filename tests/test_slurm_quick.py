@@ -240,6 +240,15 @@ def test_short_cuts_change_nothing_where_jobs_share_unlike_nodes(seed: int) -> N
     assert_the_same(quick, plain)
 
 
+@pytest.mark.parametrize(("seed", "place"), [(29, 5), (39, 8)])
+def test_cycles_reach_jobs_whose_size_every_plan_may_change(seed: int, place: int) -> None:
+    """With several CPUs a task on several nodes: the CPUs that their priority goes by depend on the nodes."""
+    site, log = shared_site(seed, 12), shared_jobs(seed, 12)
+    shared = tuple(replace(one, oversubscribe="NO") for one in site.partitions)
+    site = replace(site, scheduler=PARAMETERS[place], partitions=shared)
+    assert_the_same(*(simulated(log, site, seed, plain) for plain in (False, True)))
+
+
 def test_too_many_ends_on_nodes_are_imagined_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     site, log = shared_site(0, 12), shared_jobs(0, 12)
     whole = simulated(log, site, 0, False)

@@ -259,6 +259,7 @@ account = "phys"
 QOS = ["normal", "high"]
 """
 
+
 def agent() -> bytes:
     """The file of a network that was never trained."""
     layers = ((np.full((4, OF_SCORE), 0.125), np.zeros(4)), (np.ones((1, 4)), np.zeros(1)))
