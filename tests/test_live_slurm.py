@@ -118,45 +118,44 @@ def test_a_job_that_runs_is_not_taken_back(live: InProcess, clusters: list[Slurm
         server.slurm.run("sbatch", "--partition=none", "--wrap=true")
 
 
+def alone(path: Path, slurm: SlurmCluster, policy: str = "conservative", *, steer: bool = False) -> Grid:
+    """A grid of one cluster, whose jobs the agent starts itself if it is to ``steer``."""
+    path.chmod(0o755)
+    more = {"steer": True} if steer else {}
+    table = cluster(slurm.name, 2, kind="slurm", conf=str(slurm.conf), policy=policy, **more)
+    return written(path, table.replace("True", "true"), more="timeout = 5")
+
+
 def test_what_its_user_holds_stays_held(clusters: list[SlurmCluster]) -> None:
     """A task that was let go and waits is held by hand; it is neither released nor moved, but by its user."""
     slurm = clusters[1]
-    with folder() as path:
-        path.chmod(0o755)
-        table = cluster(slurm.name, 2, kind="slurm", conf=str(slurm.conf), policy="conservative")
-        with running(written(path, table, more="timeout = 5")) as live:
-            gate = ("sh", "-c", 'until [ -e "$0" ]; do sleep 0.1; done', str(path / "gate"))
-            live.agent.on_submit(Task(gate, 2, 60 * SECOND).as_json())
-            live.until(lambda: live.agent.on_status(1)["state"] == "running")
-            live.agent.on_submit(short(0.1, 60).as_json())
+    with folder() as path, running(alone(path, slurm)) as live:
+        gate = ("sh", "-c", 'until [ -e "$0" ]; do sleep 0.1; done', str(path / "gate"))
+        live.agent.on_submit(Task(gate, 2, 60 * SECOND).as_json())
+        live.until(lambda: live.agent.on_status(1)["state"] == "running")
+        live.agent.on_submit(short(0.1, 60).as_json())
+        live.turn()
+        name = live.agent.on_status(2)["batch_name"]
+        (number,) = slurm.run("squeue", "-h", "-n", name, "-o", "%i").split()
+        slurm.run("scontrol", "uhold", number)
+        (path / "gate").touch()
+        live.until(lambda: live.agent.on_status(1)["state"] == "done")
+        for _ in range(3):
             live.turn()
-            name = live.agent.on_status(2)["batch_name"]
-            (number,) = slurm.run("squeue", "-h", "-n", name, "-o", "%i").split()
-            slurm.run("scontrol", "uhold", number)
-            (path / "gate").touch()
-            live.until(lambda: live.agent.on_status(1)["state"] == "done")
-            for _ in range(3):
-                live.turn()
-                time.sleep(0.3)
-            assert slurm.run("squeue", "-h", "-j", number, "-o", "%r").split() == ["JobHeldUser"]
-            assert live.agent.on_status(2)["state"] == "waiting"
-            [server] = live.servers
-            answer = server.handle("estimate", {"name": name, "task": short(0.1, 60).as_json()})
-            assert answer == {"completion": STARTED, "procs": 0}
-            slurm.run("scontrol", "release", number)
-            live.until(live.all_over, 60)
-            assert live.agent.on_status(2)["state"] == "done"
-
-
-def steered(path: Path, slurm: SlurmCluster, policy: str) -> Grid:
-    path.chmod(0o755)
-    table = cluster(slurm.name, 2, kind="slurm", conf=str(slurm.conf), steer=True, policy=policy)
-    return written(path, table.replace("True", "true"), more="timeout = 5")
+            time.sleep(0.3)
+        assert slurm.run("squeue", "-h", "-j", number, "-o", "%r").split() == ["JobHeldUser"]
+        assert live.agent.on_status(2)["state"] == "waiting"
+        [server] = live.servers
+        answer = server.handle("estimate", {"name": name, "task": short(0.1, 60).as_json()})
+        assert answer == {"completion": STARTED, "procs": 0}
+        slurm.run("scontrol", "release", number)
+        live.until(live.all_over, 60)
+        assert live.agent.on_status(2)["state"] == "done"
 
 
 @pytest.mark.long
 def test_urgent_jobs_suspend_others_on_slurm(clusters: list[SlurmCluster]) -> None:
-    with folder() as path, running(steered(path, clusters[0], "ujfb(swap=0)")) as live:
+    with folder() as path, running(alone(path, clusters[0], "ujfb(swap=0)", steer=True)) as live:
         mark = path / "m"
         live.agent.on_submit(short(4, 60, 2, mark).as_json())
         live.until(lambda: read_fence(live.grid.fence / live.agent.journal.task(1).fence) is not None)
@@ -176,33 +175,30 @@ def test_urgent_jobs_suspend_others_on_slurm(clusters: list[SlurmCluster]) -> No
 def test_what_an_operator_suspends_is_on_record(clusters: list[SlurmCluster]) -> None:
     """Slurm says to the second when; a job that ran meanwhile had the processors."""
     slurm = clusters[0]
-    with folder() as path:
-        path.chmod(0o755)
-        table = cluster(slurm.name, 2, kind="slurm", conf=str(slurm.conf), policy="conservative")
-        with running(written(path, table, more="timeout = 5")) as live:
-            live.agent.on_submit(short(4, 60, 2).as_json())
-            live.until(lambda: live.agent.on_status(1)["state"] == "running")
-            time.sleep(1.1)
-            name = live.agent.on_status(1)["batch_name"]
-            (number,) = slurm.run("squeue", "-h", "-n", name, "-o", "%i").split()
-            slurm.run("scontrol", "suspend", number)
-            live.until(lambda: live.agent.on_status(1)["state"] == "suspended")
-            live.agent.on_submit(short(1.5, 60, 2).as_json())
-            live.until(lambda: live.agent.on_status(2)["state"] == "done")
-            time.sleep(1.1)
-            slurm.run("scontrol", "resume", number)
-            live.until(live.all_over, 60)
-            schedule = recorded(live.grid, live.agent.journal)
-            states = schedule.runs().filter(job=1)["state"].to_list()
-            assert states == ["running", "suspended", "running"]
-            assert audit(schedule).ok, audit(schedule).faults
+    with folder() as path, running(alone(path, slurm)) as live:
+        live.agent.on_submit(short(4, 60, 2).as_json())
+        live.until(lambda: live.agent.on_status(1)["state"] == "running")
+        time.sleep(1.1)
+        name = live.agent.on_status(1)["batch_name"]
+        (number,) = slurm.run("squeue", "-h", "-n", name, "-o", "%i").split()
+        slurm.run("scontrol", "suspend", number)
+        live.until(lambda: live.agent.on_status(1)["state"] == "suspended")
+        live.agent.on_submit(short(1.5, 60, 2).as_json())
+        live.until(lambda: live.agent.on_status(2)["state"] == "done")
+        time.sleep(1.1)
+        slurm.run("scontrol", "resume", number)
+        live.until(live.all_over, 60)
+        schedule = recorded(live.grid, live.agent.journal)
+        states = schedule.runs().filter(job=1)["state"].to_list()
+        assert states == ["running", "suspended", "running"]
+        assert audit(schedule).ok, audit(schedule).faults
 
 
 @pytest.mark.long
 def test_a_running_job_is_redirected_on_slurm(clusters: list[SlurmCluster]) -> None:
     # One processor in each group; 1 runs, 2 waits for it and its like; theta = 0 sends the one in the way on.
     policy = "redirection(theta=0, size=split, group=1, filter=none)"
-    with folder() as path, running(steered(path, clusters[2], policy)) as live:
+    with folder() as path, running(alone(path, clusters[2], policy, steer=True)) as live:
         mark = path / "m"
         live.agent.on_submit(short(3, 60, 1, mark).as_json())
         live.until(lambda: live.agent.on_status(1)["state"] == "running")

@@ -12,7 +12,7 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.bits import empty, has, put
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.ends import copy_nodes
-from headway.policies.slurm.offers import asks_gres, offer, terms_of, whole_nodes
+from headway.policies.slurm.offers import Terms, asks_gres, offer, terms_of, whole_nodes
 from headway.policies.slurm.preemption import takes_places
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import Choice, Memory, Scratch, SlurmClock, SlurmJob, Work
@@ -22,9 +22,6 @@ NOW = -1
 NEVER_OPENS = 1 << 40
 NO_ROOM = -1
 """In place of a row of openings; the ends are then imagined one by one."""
-Asked = tuple[int, int, int, int, int, int, int, int]
-"""Partition and features, then what is asked of a node: jobs with the same, and the same generic resources,
-find the same nodes open."""
 
 
 @kernel
@@ -83,14 +80,26 @@ def lay_ends(state: State) -> None:
 
 
 @kernel
-def same_terms(memory: Memory, row: int, asked: Asked, job: int) -> bool:
-    """Whether the openings at a row are for jobs that ask for the same as a job."""
-    same = True
-    for place in range(len(asked)):
-        same = same and memory.opened_for[row, place] == asked[place]
+def is_for(memory: Memory, row: int, job: int, part: int, terms: Terms) -> bool:
+    """Whether the openings at a row are for jobs that ask for the same as a job in a partition."""
+    asked, features = memory.opened_for, memory.jobs[SlurmJob.FEATURES, job]
+    same = asked[row, 0] == part and asked[row, 1] == features
+    for place in range(len(terms)):
+        same = same and asked[row, 2 + place] == terms[place]
     for resource in range(memory.gres_asked.shape[0]):
-        same = same and memory.opened_for[row, len(asked) + resource] == memory.gres_asked[resource, job]
-    return same
+        same = same and asked[row, 2 + len(terms) + resource] == memory.gres_asked[resource, job]
+    return bool(same)
+
+
+@kernel
+def let_be_for(memory: Memory, row: int, job: int, part: int, terms: Terms) -> None:
+    """Note for whom the openings at a row are."""
+    asked = memory.opened_for
+    asked[row, 0], asked[row, 1] = part, memory.jobs[SlurmJob.FEATURES, job]
+    for place in range(len(terms)):
+        asked[row, 2 + place] = terms[place]
+    for resource in range(memory.gres_asked.shape[0]):
+        asked[row, 2 + len(terms) + resource] = memory.gres_asked[resource, job]
 
 
 @kernel
@@ -102,17 +111,12 @@ def openings_for(state: State, job: int, part: int) -> int:
         lay_ends(state)
     if clock[SlurmClock.ENDS_LAID] == NO_ROOM:
         return NO_ROOM
-    of_nodes = part, int(memory.jobs[SlurmJob.FEATURES, job]), int(terms.whole), terms.fewest
-    asked = of_nodes + (terms.multiple, terms.by_cpu, terms.by_node, terms.beside_gres)  # noqa: RUF005
     for row in range(clock[SlurmClock.OPENINGS]):
-        if same_terms(memory, row, asked, job):
+        if is_for(memory, row, job, part, terms):
             return row
     row = min(clock[SlurmClock.OPENINGS], memory.openings.shape[0] - 1)
     clock[SlurmClock.OPENINGS] = row + 1
-    for place in range(len(asked)):
-        memory.opened_for[row, place] = asked[place]
-    for resource in range(memory.gres_asked.shape[0]):
-        memory.opened_for[row, len(asked) + resource] = memory.gres_asked[resource, job]
+    let_be_for(memory, row, job, part, terms)
     lay_openings(state, row, job, part)
     return int(row)
 

@@ -122,9 +122,10 @@ def cpus_beside_gres(memory: Memory, job: int) -> int:
 
 
 class Terms(NamedTuple):
-    """What a job asks of every node."""
+    """What a job asks of every node; all of them whole numbers."""
 
-    whole: bool
+    whole: int
+    """Whether it takes nodes as a whole."""
     fewest: int
     """CPUs that a node must have."""
     multiple: int
@@ -149,7 +150,7 @@ def terms_of(memory: Memory, job: int, part: int) -> Terms:
         by_cpu = memory_per_cpu(memory, job, part)
         by_node = 0 if by_cpu > 0 else memory_per_node(memory, job, part, UNSET)
     return Terms(
-        whole_nodes(memory, job, part),
+        int(whole_nodes(memory, job, part)),
         fewest_cpus(memory, job),
         int(memory.jobs[SlurmJob.CPUS_PER_TASK, job]),
         int(memory.partitions[Partition.MAX_CPUS, part]),
@@ -166,18 +167,18 @@ def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms:
 
     ``cores`` counts the CPUs in use as free, memory as it is.
     """
-    if table[Node.ALONE, column] > 0 or (terms.whole and table[Node.RUNS, column] > 0):
+    if table[Node.ALONE, column] > 0 or (terms.whole > 0 and table[Node.RUNS, column] > 0):
         return 0
     cpus = table[Node.CPUS, column] if cores else table[Node.FREE_CPUS, column]
     if terms.bound != UNSET:
         used = 0 if cores else terms.bound - table[terms.bound_row, column]
-        too_large = terms.whole and cpus + used > terms.bound
+        too_large = terms.whole > 0 and cpus + used > terms.bound
         cpus = 0 if too_large else min(cpus, max(terms.bound - used, 0))
     have = table[Node.FREE_MEMORY, column]
     if terms.by_cpu > 0:
         threads = memory.nodes[SlurmNode.THREADS, node]
         enough = have // terms.by_cpu // threads * threads
-        cpus = 0 if terms.whole and cpus * terms.by_cpu > have else min(cpus, enough)
+        cpus = 0 if terms.whole > 0 and cpus * terms.by_cpu > have else min(cpus, enough)
         cpus -= cpus % terms.multiple
     elif terms.by_node != 0 and (table[Node.MEMORY, column] if terms.by_node < 0 else terms.by_node) > have:
         return 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -51,8 +50,7 @@ from headway.policies.slurm.life import (
     reservation_tables,
 )
 from headway.policies.slurm.life_tables import Victim
-from headway.policies.slurm.node_ends import Asked
-from headway.policies.slurm.offers import LIGHTER
+from headway.policies.slurm.offers import LIGHTER, Terms
 from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
@@ -234,7 +232,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         after=np.zeros((len(node_table(site)) + 1, min(site.cpus, MOST_HELD)), np.int64),
         openings=np.zeros((MOST_OPENINGS, nodes), np.int64),
         words_open=np.zeros((MOST_OPENINGS, words), np.int64),
-        opened_for=np.zeros((MOST_OPENINGS, len(get_args(Asked)) + len(further_total(site))), np.int64),
+        opened_for=np.zeros((MOST_OPENINGS, 2 + len(Terms._fields) + len(further_total(site))), np.int64),
     )
 
 

@@ -628,7 +628,7 @@ class Memory(NamedTuple):
     words_open: Table
     """[row, word] nodes that will do for them as things are."""
     opened_for: Table
-    """[row, term] what those ask for."""
+    """[row, term] what those ask for: partition, features, terms for each node, generic resources."""
 
 
 class Count(IntEnum):
