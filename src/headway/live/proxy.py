@@ -65,7 +65,7 @@ class Proxy:
         answer = self.remote.ask(request, **data)
         wrong = [name for name, kind in WANTED.get(request, {}).items() if type(answer.get(name)) is not kind]
         if request in PLANS:
-            wrong += [name for name in (*NUMBERS, "completion") if not _is_number(answer.get(name))]
+            wrong += [name for name in NUMBERS if not _is_number(answer.get(name))]
         if request == "poll" and not wrong:
             told = {name for name, found in answer["jobs"].items() if _is_told(found)}
             wrong = sorted({*data["names"], *answer["jobs"]} - (told & {*data["names"]}))
