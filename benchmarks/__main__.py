@@ -74,6 +74,7 @@ def sections(traces: Path, quick: bool) -> Sections:
             "Command line, warm and on an empty cache",
             lambda: commands.all_commands(folder, quick),
         ),
+        "compiling": ("Compiling a policy", lambda: commands.all_compiled(quick)),
         "memory": ("Memory", lambda: memory.peaks(sizes)),
         "streams": (
             "Streams: growth at n, 2 n and 4 n",

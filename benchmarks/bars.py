@@ -105,6 +105,12 @@ def of_commands(rows: Sequence[Row]) -> Iterator[Line]:
         yield at_most(name, f"best of {row['best of']}", number(row, "wall s"), "s wall", bar)
 
 
+def of_compiling(rows: Sequence[Row]) -> Iterator[Line]:
+    """What a policy takes to be compiled, once on each machine."""
+    for row in rows:
+        yield at_most("to compile a policy", str(row["command"]), number(row, "CPU s"), "CPU s", 15)
+
+
 def of_memory(rows: Sequence[Row]) -> Iterator[Line]:
     """Peak memory of a whole simulation."""
     for row in rows:
@@ -264,6 +270,7 @@ BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "depth": of_depth,
     "reading": of_reading,
     "commands": of_commands,
+    "compiling": of_compiling,
     "memory": of_memory,
     "streams": of_streams,
     "stream-whole": of_streams,

@@ -58,6 +58,22 @@ def cpu_of_children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+COMPILED = (
+    *("fcfs", "easy", "conservative", "redirection", "dbf", "ujfb", "lea"),
+    *("reallocation", "reallocation(local=dbf)", "slurm"),
+)
+"""Policies whose kernels differ most."""
+
+
+def all_compiled(quick: bool) -> Iterator[Row]:
+    """What each policy takes on a machine that has compiled nothing; one process, with its start."""
+    compile_dir(Path(headway.__file__).parent, quiet=2)
+    for policy in COMPILED[:1] if quick else COMPILED:
+        with tempfile.TemporaryDirectory() as scratch:
+            warmed = run(["cache", "warm", policy, "--workers", "1"], Path(scratch) / "kernels")
+        yield line(policy, [warmed])
+
+
 def line(name: str, runs: list[Seconds]) -> Row:
     """The best of some runs: a busy machine makes the wall time longer, hardly the CPU time."""
     wall, cpu = (min(run[i] for run in runs) for i in range(2))

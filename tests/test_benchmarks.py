@@ -73,6 +73,11 @@ def test_the_bars_of_a_week_live() -> None:
     assert verdicts("live-week", *days) == [("at most 1.03", "missed"), ("at most 1.1", "met")]
 
 
+def test_a_policy_is_compiled_in_a_quarter_of_a_minute() -> None:
+    rows = [{"command": "easy", "wall s": 30, "CPU s": seconds} for seconds in (15, 15.1)]
+    assert verdicts("compiling", *rows) == [("at most 15", "met"), ("at most 15", "missed")]
+
+
 def test_a_quick_run_is_not_judged() -> None:
     row = RATE | {"workload": "KTH", "jobs/CPU s": 1}
     [line] = bars.lines({"logs": [row]}, judged=False)

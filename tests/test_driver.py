@@ -123,6 +123,29 @@ def test_a_cancelled_job_leaves_room(policy: str) -> None:
     assert driver.state.runs[Run.START, driver.state.jobs[Job.RUN, narrow]] == 5 * SECOND
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("policy", "then"),
+    [("conservative", 1), ("dbf", 1), ("redirection(theta=1, group=4, principal=conservative)", 3)],
+)
+def test_before_its_turn_a_policy_starts_and_stops_nothing(policy: str, then: int) -> None:
+    """A job of 4 processors runs until 10, and one waits. At 5 one comes, the one that waited is cancelled,
+    and another comes: the second and third that would wait. In the turn the first is redirected for them, and
+    so begins anew, and one of them starts."""
+    line = Joining(policy, Platform.procs(4))
+    driver = line.driver
+    driver.open(0)
+    first, second = (line.submit(procs=4, walltime=10 * SECOND, runtime=10 * SECOND) for _ in range(2))
+    driver.close()
+    driver.open(5 * SECOND)
+    line.submit(procs=4, walltime=9 * SECOND, runtime=9 * SECOND)
+    driver.withdraw(second)
+    line.submit(procs=4, walltime=8 * SECOND, runtime=8 * SECOND)
+    assert driver.state.clock[Clock.RUNS] == 1 and driver.state.jobs[Job.PHASE, first] == Phase.RUNNING
+    driver.close()
+    assert driver.state.clock[Clock.RUNS] == then
+
+
 def one_by_one(t: int, state: State) -> None:
     """First come first served, where the owner is asked before each start."""
     job = state.options[0]

@@ -256,6 +256,9 @@ def test_numbers_that_no_task_has(run: Headway, number: str) -> None:
     assert "TASK must be" in refused(run, "cancel", "--", number)
 
 
+@pytest.mark.skipif(
+    signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, reason="under nohup nothing ends with its terminal"
+)
 def test_an_agent_says_why_a_server_has_ended_and_ends_with_its_terminal(tmp_path: Path) -> None:
     with folder() as path:
         table = cluster("a", 2, policy="redirection(group=1)")

@@ -20,7 +20,8 @@ import headway
 PACKAGE = Path(headway.__file__).parent
 
 LAYERS = (
-    ("units", "cores", "errors", "plain", "writing", "ownership", "documents", "grammar", "binding"),
+    ("units", "cores", "errors", "plain", "writing", "ownership", "values"),
+    ("documents", "grammar", "binding"),
     ("jit", "jit_addresses", "jit_cache", "jit_passes", "jit_tables", "jit_tuning"),
     ("workload", "platform", "site"),
     ("engine",),

@@ -162,7 +162,7 @@ def test_walltime_kills_and_clients_cancel() -> None:
 def test_a_cluster_that_refuses_to_estimate_keeps_no_task_from_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def refuse(name: str, task: object) -> None:
+    def refuse(name: str, task: dict[str, object]) -> None:
         raise Refused("its disk is full")
 
     with folder() as path, running(written(path, cluster("a", 1) + cluster("b", 1))) as live:

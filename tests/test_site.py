@@ -187,9 +187,10 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
     text = CONF.replace("bf_continue", "bf_topopt_enable") + "TopologyPlugin=topology/ring\nSlurmctldPort=1\n"
     text = text.replace("MaxTime=60", "MaxTime=60 CpuBind=cores")
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
-    assert [(one.name, one.where) for one in site.not_modelled] == [
+    assert [(one.name.split(" (")[0], one.where) for one in site.not_modelled] == [
         ("TopologyPlugin", "slurm.conf:12"),
         ("SchedulerParameters bf_topopt_enable", "slurm.conf:2"),
+        ("SelectType", "slurm.conf"),
         ("PartitionName CpuBind", "slurm.conf:11"),
         ("Flags of QOS high", "qos.txt:3"),
     ]
@@ -201,6 +202,21 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
     found = {one.name for one in Site.load(site_folder(tmp_path, slurm__conf=forced)).not_modelled}
     modelled = ("PreemptType", "PreemptMode", "OverTimeLimit", "OverSubscribe", "SchedulerTimeSlice")
     assert not any(name.startswith(modelled) for name in found)
+
+
+def test_a_slurm_conf_without_select_type_is_told_what_is_taken(tmp_path: Path) -> None:
+    """Slurm 22.05 and 23.02 mean select/linear by that, 23.11 cons_tres: nobody is to guess that unseen."""
+
+    def told(conf: str) -> list[str]:
+        site = Site.load(site_folder(tmp_path, slurm__conf=conf))
+        return [one.name for one in site.not_modelled if one.name.startswith("SelectType")]
+
+    (name,) = told(CONF)
+    assert all(word in name for word in ("not set", "select/cons_tres", "23.11", "select/linear"))
+    assert told(CONF + "SelectType=select/linear\n") == told(CONF + "SelectType=select/cons_res\n") == []
+    by_hand = '[[node]]\nname = "n[1-4]"\ncpus = 4\n[[partition]]\nname = "all"\nnodes = "ALL"\n'
+    (tmp_path / "site.toml").write_text(by_hand)
+    assert told(CONF) == []
 
 
 def test_preempt_parameters_of_newer_versions_are_those_of_the_scheduler(tmp_path: Path) -> None:

@@ -390,3 +390,17 @@ def test_priorities_may_only_rise(flag: str, first: str) -> None:
                account=["a", "a", "b"])  # fmt: skip
     _, of_ann, of_bob = starts(jobs, shared({"PriorityFlags": flag}))
     assert ("ann" if of_ann < of_bob else "bob") == first
+
+
+@pytest.mark.parametrize("kind", ["max_tres", "grp_tres", "max_tres_per_user", "max_tres_per_account"])
+def test_limits_on_nodes_bound_what_a_job_takes(kind: str) -> None:
+    """A job that accepts two to four nodes has three where limits let it have three; with four it would wait
+    for ever. One that wants four waits, and has no plan, not even with assoc_limit_stop: the long job behind
+    it starts where it would have been planned."""
+    limits: dict[str, Any] = {kind: {"node": 3}}
+    bounded = Qos("normal", limits=Limits(**limits))
+    on = site(ACCOUNTING, qos=(bounded, Qos("free")), scheduler={"assoc_limit_stop": ""})
+    made = simulated(log((0, 4, 60, 10), min_nodes=[2], cpus=[8], tasks=[8]), on)
+    assert made.shares is not None and made.shares.nodes_of(0) == "n[1-3]"
+    jobs = log((0, 4, 60, 10), (1, 1, 600, 10), qos=["normal", "free"])
+    assert starts(jobs, on)[-1] < 2 * MINUTE

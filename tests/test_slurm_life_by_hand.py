@@ -15,7 +15,7 @@ import pytest
 import headway
 from headway.schedule import ENDED
 from headway.site import Site
-from headway.site.model import Association, Limits, NodeEvent, Partition, Qos, Reservation
+from headway.site.model import Association, Limits, Node, NodeEvent, Partition, Qos, Reservation
 from headway.units import SECOND
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
@@ -537,3 +537,19 @@ def test_both_loops_wait_for_jobs_that_ended_a_short_while_ago(wait: str, at_onc
     jobs = log((0, 1, 10, 10), (700, 1, 10, 1))
     schedule = headway.simulate(jobs, site({"CompleteWait": wait}).platform(), policy)
     assert (int(schedule.start[1]) // SECOND <= 700 + MINUTE) == at_once
+
+
+def test_an_array_of_two_partitions_has_hardly_more_plans_than_tasks() -> None:
+    """Two tasks wait for two nodes each, of eight of which seven are busy for an hour. They are planned in
+    the first partition, and one of them in the second; another plan would hold the eighth node, on which the
+    last job starts at once."""
+    everywhere = tuple(range(8))
+    on = site(
+        nodes=tuple(Node(f"n{k}", 4) for k in range(1, 9)),
+        partitions=(Partition("a", everywhere, is_default=True), Partition("b", everywhere)),
+    )
+    jobs = log(
+        (0, 7, 60, 60), (60, 2, 30, 30), (60, 2, 30, 30), (61, 1, 100, 10),
+        partition=["a", "a,b", "a,b", "a"], array=[-1, 7, 7, -1], array_task=[-1, 0, 1, -1],
+    )  # fmt: skip
+    assert starts(jobs, on)[3] < 4 * MINUTE

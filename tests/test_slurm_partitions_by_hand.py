@@ -150,18 +150,21 @@ def test_backfill_plans_for_an_account_that_is_not_allowed_but_not_for_a_qos() -
     assert int(by_account.start[2]) // 10**6 >= 3600
 
 
-def test_several_partitions_each_by_its_own_memory() -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_several_partitions_each_by_its_own_memory(threads: int) -> None:
     """MaxMemPerCPU=1000 in the first: 1,500 MB for a CPU make two CPUs of 750 MB of each task; the second
-    partition gives what was asked for."""
-    nodes = tuple(Node(f"n{k}", 4, memory_mb=8000) for k in range(1, 5))
+    partition gives what was asked for. So it is with --hint=nomultithread on cores of two threads: four
+    threads in the first, two in the second, each with a core of its own."""
+    nodes = tuple(Node(f"n{k}", 4 * threads, memory_mb=8000, threads_per_core=threads) for k in range(1, 5))
     parts = (Partition("a", (0,), max_mem_per_cpu_mb=1000, is_default=True), Partition("b", (1,)))
     jobs = log(
         *[(k, 1, 10, 10) for k in range(2)], partition=["a,b", "b,a"], min_nodes=[1, 1], max_nodes=[1, 1],
-        cpus=[2, 2], tasks=[2, 2], exclusive=[0, 0], memory_cpu_mb=[1500, 1500],
+        cpus=[2, 2], tasks=[2, 2], exclusive=[0, 0], memory_cpu_mb=[1500, 1500], one_thread=[1, 1],
     )  # fmt: skip
     on = with_partitions(*parts, nodes=nodes, config={"SelectTypeParameters": "CR_Core_Memory"})
     schedule = simulated(jobs, on)
-    assert cpus_by_node(schedule, 0) == {"n1": 4} and cpus_by_node(schedule, 1) == {"n2": 2}
+    assert cpus_by_node(schedule, 0) == {"n1": 4 * threads}
+    assert cpus_by_node(schedule, 1) == {"n2": 2 * threads}
     assert schedule.shares is not None
     assert [int(schedule.shares.memory_mb[schedule.shares.of(job)].sum()) for job in (0, 1)] == [3000, 3000]
     assert headway.audit(schedule).ok
@@ -183,6 +186,16 @@ def test_memory_of_a_node_asks_for_cpus_where_a_cpu_has_a_bound() -> None:
 def asked(**given: int) -> Asked:
     plain = dict.fromkeys(Asked._fields, -1) | {"cpus": 2, "tasks": 2, "cpus_per_task": 1, "exclusive": 0}
     return Asked(*(np.array([value]) for value in (plain | given).values()))
+
+
+@pytest.mark.parametrize(("tasks", "of_task"), [(1, 6), (2, 3), (3, 3), (-1, 3)])
+def test_tasks_of_a_node_share_the_cpus_that_its_memory_asks_for(tasks: int, of_task: int) -> None:
+    """MaxMemPerCPU=1000 and 6,000 MB: six CPUs of each node, which --ntasks-per-node deals to as many tasks,
+    as in recorded runs of real Slurm. A task has the three that it asks for at least."""
+    request_ = asked(memory_node=6000, cpus=12, tasks=4, cpus_per_task=3, tasks_per_node=tasks)
+    made = adapted(with_partitions(main()), main(max_mem_per_cpu_mb=1000), request_)
+    assert (made.cpus.item(), made.cpus_per_task.item()) == (12, of_task)
+    assert made.node_cpus.item() == max(6, 3 * tasks)
 
 
 @pytest.mark.parametrize(
@@ -246,6 +259,37 @@ def test_the_cpus_of_a_node_are_counted_over_all_jobs_of_a_partition() -> None:
     assert headway.audit(schedule).ok
     assert broken(schedule, replace(parts[0], max_cpus_per_node=2), parts[1]) == {"partition limits"}
     assert broken(schedule, replace(parts[0], root_only=True), parts[1]) == set()  # nobody says whose jobs
+
+
+@pytest.mark.parametrize("asked", ["one_thread", "one_task_core", ""])
+def test_a_bound_on_cpus_is_on_the_threads_that_a_job_uses(asked: str) -> None:
+    """MaxCPUsPerNode=6 on a node of eight cores with two threads: a job that uses six threads of as many
+    cores starts, as in recorded runs of real Slurm, and holds twelve CPUs; then all of them count, and a job
+    of one CPU waits for it, though two cores are free. One of another partition has these."""
+    nodes = (Node("n1", 16, memory_mb=8000, threads_per_core=2),)
+    parts = (Partition("a", (0,), max_cpus_per_node=6, is_default=True), Partition("b", (0,)))
+    jobs = log(
+        (0, 1, 10, 10), (60, 1, 10, 10), (60, 1, 5, 5), partition=["a", "a", "b"], min_nodes=[1] * 3,
+        max_nodes=[1] * 3, cpus=[6, 1, 4], tasks=[6, 1, 4], exclusive=[0] * 3,
+        **({asked: [1, 0, 0]} if asked else {}),
+    )  # fmt: skip
+    schedule = simulated(jobs, with_partitions(*parts, nodes=nodes))
+    begun = [int(one) // 10**6 for one in schedule.start]
+    assert begun[0] < MINUTE and 10 * MINUTE <= begun[1] < 12 * MINUTE and begun[2] < 3 * MINUTE
+    assert schedule.shares is not None and schedule.shares.cpus[0] == (12 if asked else 6)
+    assert headway.audit(schedule).ok
+    assert broken(schedule, replace(parts[0], max_cpus_per_node=2), parts[1]) == {"partition limits"}
+
+
+def test_a_bound_on_cpus_may_be_within_a_core() -> None:
+    """MaxCPUsPerNode=5 with cores of two threads: five CPUs are three cores, and the last job ever there."""
+    nodes = (Node("n1", 8, memory_mb=8000, threads_per_core=2),)
+    parts = (Partition("a", (0,), max_cpus_per_node=5, is_default=True),)
+    more = {"min_nodes": [1] * 2, "max_nodes": [1] * 2, "exclusive": [0] * 2}
+    schedule = simulated(log((0, 1, 10, 10), (9, 1, 10, 10), cpus=[5, 1], tasks=[5, 1], **more),
+                         with_partitions(*parts, nodes=nodes))  # fmt: skip
+    first, second = (int(one) // 10**6 for one in schedule.start)
+    assert first < MINUTE and second >= 10 * MINUTE and headway.audit(schedule).ok
 
 
 def broken(schedule: Schedule, *partitions: Partition) -> set[str]:
@@ -339,6 +383,9 @@ def test_options_that_are_not_modelled_are_told_by_job() -> None:
     texts = Lines().rows([f"sbatch {one} job.sh" for one in options])[1]
     further = texts[TEXTS.index("further")]
     assert further == ["reboot", "exclusive=mcs", "", "prefer,reboot"]
+    threads = "--hint=memory_bound --threads-per-core=1", "--ntasks-per-core=2 --hint=nomultithread"
+    texts = Lines().rows([f"sbatch {one} job.sh" for one in threads])[1]
+    assert texts[TEXTS.index("further")] == ["hint=memory_bound", "ntasks-per-core"]
     jobs = log(*[(k, 1, 10, 10) for k in range(4)], further=further)
     ledger = simulated(jobs, with_partitions(main())).workload.ledger
     found = {one.action.partition(",")[0]: one.jobs for one in ledger.entries if one.rule == "further"}

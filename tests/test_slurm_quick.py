@@ -240,6 +240,28 @@ def test_short_cuts_change_nothing_where_jobs_share_unlike_nodes(seed: int) -> N
     assert_the_same(quick, plain)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 114])
+def test_short_cuts_change_nothing_where_jobs_leave_threads_idle(seed: int) -> None:
+    """A job that uses one thread of each core holds all of them, and has another size in its priority once it
+    is planned."""
+    nodes = 12 if seed % 2 else 140
+    site, log = random_site(seed, {}, True, nodes), random_jobs(seed, nodes)
+    site = replace(site, nodes=tuple(replace(one, threads_per_core=2) for one in site.nodes))
+    draw, none = np.random.default_rng(seed), np.full(len(log), -1)
+    thread, core = ((draw.random(len(log)) < 0.3) + 0 for _ in range(2))
+    exclusive = np.ones_like(none)
+    log = log.with_columns(constraint=none, exclusive=exclusive, one_thread=thread, one_task_core=core)
+    assert_the_same(*(simulated(log, site, seed, short) for short in (False, True)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_short_cuts_change_nothing_under_select_linear(seed: int) -> None:
+    nodes = 12 if seed % 2 else 40
+    site, log = random_site(seed, {}, seed % 2 > 0, nodes), random_jobs(seed, nodes)
+    site = replace(site, config=Config.of(CONFIG | {"SelectType": "select/linear"}))
+    assert_the_same(*(simulated(log, site, seed, short) for short in (False, True)))
+
+
 @pytest.mark.parametrize(("seed", "place"), [(29, 5), (39, 8)])
 def test_cycles_reach_jobs_whose_size_every_plan_may_change(seed: int, place: int) -> None:
     """With several CPUs a task on several nodes: the CPUs that their priority goes by depend on the nodes."""

@@ -160,6 +160,24 @@ def test_earlier_runs_of_a_requeued_job() -> None:
     assert len(read(text(*lines), requeues="each")) == 3
 
 
+def test_jobs_of_one_second_stay_in_order_though_one_was_requeued() -> None:
+    """Slurm puts the one with the lower number first."""
+    lines = (
+        record("7", State="PREEMPTED", Start=T + 5, End=T + 30, ElapsedRaw=25),
+        record("8", Start=T + 5, End=T + 65),
+        record("7", Submit=T + 31, Eligible=T + 40, Start=T + 50, End=T + 110),
+    )
+    assert read(text(*lines), requeues="first").job.tolist() == [7, 8]
+
+
+def test_tasks_of_an_array_stand_where_it_was_submitted(tmp_path: Path) -> None:
+    """All of one second; the last task has the array's number, the others get theirs when they start."""
+    numbers = ("54", 54), ("53_0", 55), ("53_1", 53), ("52", 52)
+    rows = [record(name, JobIDRaw=raw, Submit=T) for name, raw in numbers]
+    workload = asked(tmp_path, *rows, head=HEAD)
+    assert workload.job.tolist() == [52, 55, 53, 54]
+
+
 def test_partitions_as_they_were_submitted(tmp_path: Path) -> None:
     head = f"{HEAD}|SubmitLine"
     lines = (
@@ -213,6 +231,7 @@ def test_memory_per_node_or_per_cpu(tmp_path: Path, memory: str, node: int, cpu:
         ("cpu=8,mem=1600M,node=1", "", -1, 200),
         ("cpu=8,node=1", "sbatch --exclusive job.sh", 400, -1),  # memory is not counted
         ("cpu=8,node=1", "sbatch --mem-per-cpu=200 job.sh", -1, 200),
+        ("cpu=8,mem=400M,node=1", "sbatch --hint=nomultithread job.sh", -1, 200),  # it does not use them all
     ],
 )
 def test_memory_of_a_job_that_had_more_cpus(
@@ -220,6 +239,23 @@ def test_memory_of_a_job_that_had_more_cpus(
 ) -> None:
     """Memory for each CPU grows with the CPUs, memory of a node does not."""
     row = record("7", AllocCPUS=8, AllocTRES=allocated)
+    workload = asked(tmp_path, f"{row}|{line}", head=f"{HEAD}|SubmitLine")
+    assert (int(workload.memory_node_mb[0]), int(workload.memory_cpu_mb[0])) == (node, cpu)
+
+
+@pytest.mark.parametrize(
+    ("cpus", "line", "node", "cpu"),
+    [
+        (2, "", 400, -1),  # twice the memory on two nodes, and the two CPUs that it asked for
+        (4, "", -1, 200),
+        (2, "sbatch --mem-per-cpu=200 job.sh", -1, 200),
+    ],
+)
+def test_memory_of_a_job_that_had_more_nodes(
+    tmp_path: Path, cpus: int, line: str, node: int, cpu: int
+) -> None:
+    """Memory that grew without CPUs is of each node, of which there were more."""
+    row = record("7", AllocCPUS=cpus, NNodes=2, AllocTRES=f"cpu={cpus},mem=800M,node=2")
     workload = asked(tmp_path, f"{row}|{line}", head=f"{HEAD}|SubmitLine")
     assert (int(workload.memory_node_mb[0]), int(workload.memory_cpu_mb[0])) == (node, cpu)
 
@@ -233,6 +269,16 @@ def test_a_job_takes_as_many_nodes_as_it_had_where_its_script_may_say_how_many(
     """What stands in a script is not in the log; who says on the line how many tasks it has may be spread."""
     workload = asked(tmp_path, f"{record('7', NNodes=3)}|{line}", head=f"{HEAD}|SubmitLine")
     assert int(workload.max_nodes[0]) == most
+
+
+@pytest.mark.parametrize(
+    ("nodes", "least", "most"), [("2-8", 2, 3), ("4", 3, 3), ("1-2", 1, 2), ("4-8", 3, 3), ("3", 3, 3)]
+)
+def test_sbatch_asks_for_no_more_nodes_than_tasks(tmp_path: Path, nodes: str, least: int, most: int) -> None:
+    """So MaxNodes of a partition does not keep a job of three tasks out that accepts eight nodes."""
+    row = f"{record('7', NNodes=3)}|sbatch -N {nodes} -n 3 job.sh"
+    workload = asked(tmp_path, row, head=f"{HEAD}|SubmitLine")
+    assert (int(workload.min_nodes[0]), int(workload.max_nodes[0])) == (least, most)
 
 
 def job(number: int = 7, **more: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ off: each on a site small enough to be worked out by hand.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -308,3 +309,53 @@ def test_the_size_of_a_job_in_points() -> None:
     weighed = {"PriorityType": "priority/multifactor", "PriorityWeightJobSize": "1002"}
     schedule = simulated(log((0, 1, 10, 10), (0, 2, 10, 10)), site(weighed))
     assert schedule.notes["size"].tolist() == [251, 501]
+
+
+@pytest.mark.parametrize(
+    ("asked", "cpus", "mb"),
+    [
+        ({}, [4], 400),  # three CPUs take two cores, all of which count
+        ({"one_thread": [1]}, [6], 300),  # a core for each CPU, memory for the one thread of it
+        ({"one_task_core": [1]}, [6], 600),  # a core for each task, memory for all its threads
+        ({"one_thread": [1], "cpus_per_task": [3], "tasks": [1]}, [6], 300),
+        ({"one_task_core": [1], "cpus_per_task": [3], "tasks": [1]}, [4], 400),
+    ],
+)
+def test_jobs_that_leave_threads_of_their_cores_idle(
+    asked: dict[str, list[int]], cpus: list[int], mb: int
+) -> None:
+    """--hint=nomultithread and --ntasks-per-core=1, as recorded runs of real Slurm have them."""
+    two = tuple(Node(f"n{k}", 8, memory_mb=8000, threads_per_core=2) for k in range(1, 5))
+    on = site({"SelectTypeParameters": "CR_Core_Memory", "DefMemPerCPU": "100"}, nodes=two)
+    given = {"cpus": [3], "tasks": [3], "exclusive": [0]} | asked
+    schedule = simulated(log((0, 1, 10, 10), **given), on)
+    assert schedule.shares is not None and schedule.shares.cpus.tolist() == cpus
+    assert schedule.shares.memory_mb.tolist() == [mb]
+
+
+@pytest.mark.parametrize(("asked", "runs"), [("", True), ("one_thread", False), ("one_task_core", False)])
+def test_a_job_that_leaves_threads_idle_needs_as_many_cores(asked: str, runs: bool) -> None:
+    """Three tasks on one node of two cores with two threads each."""
+    on = site(nodes=tuple(Node(f"n{k}", 4, threads_per_core=2) for k in range(1, 5)))
+    given = {"cpus": [3], "tasks": [3], "exclusive": [0]} | ({asked: [1]} if asked else {})
+    schedule = simulated(log((0, 1, 10, 10), **given), on)
+    assert (len(schedule.start) == 1) == runs
+    assert ("too_large" in {entry.rule for entry in schedule.workload.ledger.entries}) != runs
+
+
+def test_cores_are_not_shared_with_cr_cpu_either() -> None:
+    """Two jobs of one CPU each have a core of two threads each: the third waits for one of them."""
+    on = site({"SelectTypeParameters": "CR_CPU"}, nodes=(Node("n1", 4, threads_per_core=2),))
+    on = replace(on, partitions=(replace(on.partitions[0], nodes=(0,)),))
+    jobs = log(*[(k, 1, 10, 10) for k in range(3)], cpus=[1] * 3, tasks=[1] * 3, exclusive=[0] * 3)
+    first, second, third = starts(jobs, on)
+    assert first <= second < MINUTE < 10 * MINUTE <= third
+
+
+def test_what_cr_cpu_counts_is_named(tmp_path: Path) -> None:
+    """A job is charged for whole cores, where Slurm charges it for the CPUs that it asked for."""
+    for threads, told in ((1, False), (2, True)):
+        text = f"NodeName=n1 CPUs=4 CoresPerSocket=2 ThreadsPerCore={threads}\nPartitionName=main Nodes=n1\n"
+        (tmp_path / "slurm.conf").write_text(f"ClusterName=c\nSelectTypeParameters=CR_CPU_Memory\n{text}")
+        names = [one.name for one in Site.load(tmp_path).not_modelled]
+        assert any(name.startswith("SelectTypeParameters CR_CPU") for name in names) == told

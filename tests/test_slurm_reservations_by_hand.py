@@ -6,6 +6,7 @@ whole nodes, and nothing delays the controller. Times are seconds after the firs
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,20 @@ def test_who_may_use_nodes_of_a_maintenance(flag: str, both: bool) -> None:
     assert (second < MINUTE) == both
 
 
+@pytest.mark.parametrize(("asked", "waits"), [("v", True), ("", False)])
+def test_a_job_whose_reservation_others_take_keeps_its_nodes_from_the_main_loop(
+    asked: str, waits: bool
+) -> None:
+    """A maintenance begins on all nodes of a reservation before its first job could end. The next job of the
+    reservation could, and is left to backfill, which is off: recorded runs of real Slurm have that. The nodes
+    of others are free."""
+    given = reserved("v", 0, 4 * HOUR, (0, 1)), reserved("m", HOUR, 2 * HOUR, (0, 1), "MAINT")
+    jobs = log((0, 1, 90, 20), (1, 1, 10, 10), reservation=["v", asked])
+    on = site({"SchedulerType": "sched/builtin"}, reservations=given)
+    first, second = starts(jobs, on)
+    assert first >= 2 * HOUR and (second >= 2 * HOUR) == waits and (second < MINUTE) != waits
+
+
 def test_a_reservation_of_a_partition_stops_its_jobs_and_not_those_of_another() -> None:
     """PART_NODES: nobody of the partition starts into it, whatever nodes are left."""
     one = reserved("p", HOUR, 2 * HOUR, (0, 1), "PART_NODES")
@@ -129,6 +144,15 @@ def test_only_the_next_time_of_a_reservation_that_recurs_is_known() -> None:
     table, _ = reservation_tables(site(reservations=(daily,)), BEGAN, 3 * DAY)
     assert table[KeptNodes.KNOWN].tolist() == [0, *(BEGAN + 2 * HOUR + day * DAY for day in (0, 1))]
     assert table[KeptNodes.NEXT].tolist() == [1, 2, -1]
+
+
+@pytest.mark.parametrize(("ends", "times"), [(HOUR, 5), (HOUR // 2, 2)])
+def test_a_reservation_that_ended_before_its_time_does_not_recur(ends: int, times: int) -> None:
+    """The accounting has an hour of the first day, and of the second all or half: then it was deleted, though
+    the log ends before the third day."""
+    first = replace(reserved("d", 0, HOUR, (0,), "DAILY"), number="1")
+    second = replace(reserved("d", DAY, DAY + ends, (0,), "DAILY"), number="2")
+    assert len(list(times_of((first, second), BEGAN + DAY + 2 * HOUR, 3 * DAY))) == times
 
 
 def test_days_of_the_week() -> None:

@@ -17,8 +17,9 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from headway.errors import UsageError
-from headway.grammar import LARGEST, Call, value_text
+from headway.grammar import Call, value_text
 from headway.plain import counted
+from headway.values import LARGEST
 
 MOST_JOBS = 100_000_000
 """Jobs of a workload that is drawn; more would not fit into any memory."""

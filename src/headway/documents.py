@@ -9,25 +9,22 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from headway.errors import InputError
+from headway.values import BITS64, fits
 
 if TYPE_CHECKING:
     from gzip import GzipFile
 
-LARGEST = 2**63 - 1
 MOST = 256 << 20
 """Bytes of a document at most."""
 DEEPEST = 50
 """How deep tables and lists may be nested."""
 
 _AT_LINE = re.compile(r"\s*\(at (line \d+, column \d+|end of document)\)")
-
-Check = Callable[[Any], bool]
 
 
 def read_bytes(path: str | Path, most: int = MOST) -> bytes:
@@ -123,51 +120,15 @@ def check_numbers(document: Any, name: str | Path, finite: bool = True) -> None:
         elif isinstance(value, list):
             waiting += [(field, inner, depth + 1) for inner in value]
         elif (finite and isinstance(value, float) and not isfinite(value)) or (
-            isinstance(value, int) and not -LARGEST - 1 <= value <= LARGEST
+            type(value) is int and value not in BITS64
         ):
             raise InputError("is a number out of range; give a finite one of 64 bits", file=name, field=field)
 
 
-def check_entries(document: Any, entries: Mapping[str, Check], path: str | Path, remedy: str) -> None:
-    """Refuse a document in which an entry of a name in ``entries`` is there and is not as it should be."""
+def check_entries(document: Any, entries: dict[str, Any], path: str | Path, remedy: str) -> None:
+    """Refuse a document in which an entry is there and does not have its shape in ``entries``."""
     if not isinstance(document, dict):
         raise InputError(f"is no table of entries; {remedy}", file=path)
-    for key, is_right in entries.items():
-        if key in document and not is_right(document[key]):
+    for key, shape in entries.items():
+        if key in document and not fits(document[key], shape):
             raise InputError(f"is not what it should be; {remedy}", file=path, field=key)
-
-
-def is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def is_whole(value: Any) -> bool:
-    """A whole number from 0 on."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def is_table(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def list_of(is_right: Check) -> Check:
-    """Whether a value is a list of such values."""
-    return lambda value: isinstance(value, list) and all(map(is_right, value))
-
-
-def table_of(is_right: Check) -> Check:
-    """Whether a value is a table of such values."""
-    return lambda value: isinstance(value, dict) and all(map(is_right, value.values()))
-
-
-def either(*checks: Check) -> Check:
-    """Whether a value is one of several things."""
-    return lambda value: any(check(value) for check in checks)
-
-
-def is_none(value: Any) -> bool:
-    return value is None

@@ -17,8 +17,8 @@ from typing import TypeAlias
 
 from headway.errors import UsageError
 from headway.plain import cut
+from headway.values import BITS64
 
-LARGEST = 2**63 - 1
 DIGITS = 30
 """Characters of a whole number that can be in range."""
 
@@ -161,7 +161,7 @@ class _Reader:
             value: int | float = float(text)
         else:
             value = int(text) if len(text) <= DIGITS else math.inf
-        fits = math.isfinite(value) if isinstance(value, float) else -LARGEST - 1 <= value <= LARGEST
+        fits = math.isfinite(value) if isinstance(value, float) else value in BITS64
         if not fits:
             raise UsageError(f"{cut(self.text)}: the number {cut(text)} is out of range")
         return value

@@ -11,7 +11,8 @@ import re
 import shutil
 import socket
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -111,6 +112,24 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file in UTF-8, whole or not at all."""
     with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[bytes]) -> None:
+    """Write a file of lines, gzipped if its name ends with .gz; "-" is standard output."""
+    name = os.fspath(path)
+    if name == "-":
+        sys.stdout.buffer.writelines(lines)
+        sys.stdout.buffer.flush()
+        return
+    with replacing(name) as draft, draft.open("wb") as file:
+        if not name.endswith(".gz"):
+            file.writelines(lines)
+            return
+        import gzip
+
+        # No name and no time in the gzip header: the same lines give the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as packed:
+            packed.writelines(lines)
 
 
 def draft_of(target: Path, suffix: str = PART) -> Path:

@@ -20,7 +20,7 @@ from headway.errors import HeadwayError
 from headway.platform import Platform
 from headway.policies.pools import GRID, LOCAL, Pool
 from headway.policies.spec import Spec
-from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.pieces import Pieces, rows_among
 from headway.schedule.places import Places
 from headway.units import microseconds
 
@@ -83,8 +83,7 @@ def part_of(record: Record, number: int, pools: list[Pool], period: int) -> Reco
         for item in fields(Record)
         if isinstance(getattr(record, item.name), np.ndarray) and item.name not in ("cluster", "instants")
     }
-    back = np.full(len(record), NONE, np.int64)
-    back[inside] = np.arange(int(inside.sum()))
+    back = rows_among(inside, len(record))
     came = record.submit.copy()
     instants = [record.submit]
     if record.moves is not None:

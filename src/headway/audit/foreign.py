@@ -9,7 +9,7 @@ import numpy as np
 from headway.audit.record import Record, asked, match, select_pieces
 from headway.platform import Platform
 from headway.schedule.csv_table import CsvTable
-from headway.schedule.pieces import NONE
+from headway.schedule.pieces import NONE, rows_among
 from headway.schedule.pieces_file import read_pieces
 from headway.schedule.places import interval_codes, places_of
 from headway.workload import Workload
@@ -63,9 +63,7 @@ def read_foreign(
 def _add_pieces(record: Record, path: Path, log: Workload, platform: Platform, rows: np.ndarray) -> None:
     known = {"cluster": [cluster.name for cluster in platform.clusters]}
     pieces, labels, strangers = read_pieces(path, log, known)
-    back = np.full(len(log), NONE, np.int64)
-    back[rows] = np.arange(len(rows))
-    record.pieces = select_pieces(pieces, back)
+    record.pieces = select_pieces(pieces, rows_among(rows, len(log)))
     record.foreign = sorted({*record.foreign, *strangers})
     codes = {
         name: interval_codes(name, None, record.pieces, len(record)) for name in ("group", "cluster", "node")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 from headway.schedule import Schedule, Shares
-from headway.schedule.pieces import NONE
+from headway.schedule.pieces import rows_among
 from headway.workload import Workload
 from headway.workload.divisions import column_of
 
@@ -53,33 +53,17 @@ def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column)
     given = schedule.shares
     if given is None:
         return None
-    back = np.full(len(schedule), NONE, np.int64)
-    back[chosen] = np.arange(len(chosen))
+    back = rows_among(chosen, len(schedule))
     kept = np.flatnonzero(back[given.job] >= 0)
     kept = kept[np.argsort(back[given.job[kept]], kind="stable")]
     shares = given.taken(kept, back)
     codes, labels = schedule.partition, schedule.labels.get("partition", ())
     asked = _names(log, "partition", rows)
     ran = asked if codes is None else [labels[c] if c >= 0 else "" for c in codes[chosen].tolist()]
-    per_task, per_node = (_numbers(log, name, rows) for name in ("cpus_per_task", "tasks_per_node"))
-    if not keeps_rules(schedule.policy):
-        site, unnamed = schedule.platform.site, [""] * len(rows)
-        return OnNodes(
-            shares,
-            None if site is None else replace(site, qos=(), associations=(), events=(), reservations=()),
-            partition=ran,
-            constraint=_names(log, "constraint", rows),
-            reservation=None,
-            qos=unnamed,
-            account=unnamed,
-            user=unnamed,
-            dependency=unnamed,
-            cpus_per_task=per_task,
-            tasks_per_node=per_node,
-        )
-    return OnNodes(
+    site = schedule.platform.site
+    said = OnNodes(
         shares,
-        schedule.platform.site,
+        site,
         partition=ran,
         qos=_names(log, "qos", rows),
         account=_names(log, "account", rows),
@@ -87,11 +71,17 @@ def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column)
         constraint=_names(log, "constraint", rows),
         reservation=None if log.get("reservation") is None else _names(log, "reservation", rows),
         dependency=_names(log, "dependency", rows),
-        cpus_per_task=per_task,
-        tasks_per_node=per_node,
+        cpus_per_task=_numbers(log, "cpus_per_task", rows),
+        tasks_per_node=_numbers(log, "tasks_per_node", rows),
         array=_numbers(log, "array", rows),
         array_limit=_numbers(log, "array_limit", rows),
     )
+    if keeps_rules(schedule.policy):
+        return said
+    free = None if site is None else replace(site, qos=(), associations=(), events=(), reservations=())
+    none = [""] * len(rows)
+    unnamed = replace(said, qos=none, account=none, user=none, dependency=none, reservation=None)
+    return replace(unnamed, site=free, array=None, array_limit=None)
 
 
 def keeps_rules(policy: str) -> bool:

@@ -18,7 +18,7 @@ from headway.platform import Cluster, NodeGroup, Outages, Platform
 from headway.platform.node_table import nodes_of
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
 from headway.schedule.moves import Moves
-from headway.schedule.pieces import NONE
+from headway.schedule.pieces import NONE, rows_among
 from headway.schedule.places import Places, interval_codes, places_of
 from headway.workload import Workload
 
@@ -227,8 +227,7 @@ def _moves_of(schedule: Schedule, chosen: Column) -> Moves | None:
     moves = schedule.moves
     if moves is None:
         return None
-    back = np.full(len(schedule), NONE, np.int64)
-    back[chosen] = np.arange(len(chosen))
+    back = rows_among(chosen, len(schedule))
     kept = back[moves.job] >= 0
     columns = {item.name: getattr(moves, item.name)[kept] for item in fields(Moves)}
     return Moves(**{**columns, "job": back[columns["job"]]})
@@ -297,8 +296,7 @@ def asked(log: Workload, rows: Column) -> dict[str, Any]:
 
 def _pieces_of(schedule: Schedule, chosen: Column) -> tuple[Pieces | None, dict[str, Places]]:
     """Pieces counted in rows of the record, and the places of whatever holds processors."""
-    back = np.full(len(schedule), NONE, np.int64)
-    back[chosen] = np.arange(len(chosen))
+    back = rows_among(chosen, len(schedule))
     given = schedule.pieces
     pieces = None if given is None else select_pieces(given, back)
     codes = {}

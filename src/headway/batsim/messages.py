@@ -15,6 +15,7 @@ from typing import Any
 
 from headway.errors import InputError
 from headway.units import SECOND, microseconds
+from headway.values import NUMBER, fits
 
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 MOST = 1 << 24
@@ -72,8 +73,8 @@ def parse(text: str | bytes, who: str) -> Message:
     return Message(now, events)
 
 
-def _time(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+def _time(value: Any) -> int:
+    if not fits(value, NUMBER) or not 0 <= value < 1e15:
         raise ValueError(f"{value!r} is no time in seconds")
     return microseconds(value)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from headway.errors import UsageError
 from headway.units import LONGEST, SECOND, microseconds
+from headway.values import NUMBER, fits
 
 DEEPEST = 100
 LASTING = ("delay", "composed", "sequence")
@@ -35,12 +36,8 @@ def lasting(name: str, profiles: Mapping[str, Any], depth: int = 0) -> int:
         raise UsageError(f"the scheduler registered a job with the profile {name!r}, which there is not")
     kind = profile.get("type")
     if kind == "delay":
-        delay = profile.get("delay")
-        if (
-            isinstance(delay, bool)
-            or not isinstance(delay, int | float)
-            or not 0 <= delay <= LONGEST // SECOND
-        ):
+        delay: Any = profile.get("delay")
+        if not fits(delay, NUMBER) or not 0 <= delay <= LONGEST // SECOND:
             raise UsageError(f"the profile {name!r} has the delay {delay!r}, which is no time in seconds")
         return microseconds(delay)
     if kind not in LASTING or not isinstance(profile.get("seq"), list) or depth > DEEPEST:
@@ -50,6 +47,6 @@ def lasting(name: str, profiles: Mapping[str, Any], depth: int = 0) -> int:
         )
     times = profile.get("repeat", profile.get("nb", 1))
     total = sum(lasting(str(part), profiles, depth + 1) for part in profile["seq"])
-    if isinstance(times, bool) or not isinstance(times, int) or not 0 <= times * total <= LONGEST:
+    if type(times) is not int or not 0 <= times * total <= LONGEST:
         raise UsageError(f"the profile {name!r} is repeated {times!r} times, which cannot be")
     return times * total

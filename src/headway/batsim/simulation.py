@@ -123,10 +123,9 @@ class Simulation:
     def _static_jobs(self) -> list[Job]:
         """The workload's jobs, the first to be submitted last."""
         log = self.workload
-        order = np.argsort(log.submit, kind="stable").tolist()
         columns = [log.columns[name].tolist() for name in ("job", "submit", "procs", "walltime", "runtime")]
         jobs = []
-        for row in order:
+        for row in log.order.tolist():
             number, submit, procs, walltime, runtime = (column[row] for column in columns)
             profile = f"delay{seconds(runtime)}"
             self.profiles["w0"].setdefault(profile, {"type": "delay", "delay": seconds(runtime)})

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import headway
 from headway.campaign.cell import Batch, Cell
@@ -14,7 +14,7 @@ from headway.campaign.cells import batches
 from headway.campaign.identity import content_digest, file_digests, own_files, source_digests
 from headway.campaign.measure import Settings, measure_file
 from headway.campaign.results import Results
-from headway.campaign.running import Progress, Run, Tell, run_cells
+from headway.campaign.running import Run, Tell, run_cells
 from headway.campaign.sources import Source, located, make_source, texts
 from headway.campaign.store import CAMPAIGN, Store
 from headway.campaign.sweep_file import arguments_of
@@ -24,9 +24,6 @@ from headway.cores import cores
 from headway.errors import HeadwayError, InputError, UsageError
 from headway.platform import Outages, Platform
 from headway.policies.own.sources import unseen
-
-if TYPE_CHECKING:
-    from headway.campaign.results import Results
 
 
 class Campaign:
@@ -151,9 +148,9 @@ class Campaign:
         if workers is not None and not (_is_whole(workers) and workers >= 1):
             raise UsageError(f"workers must be a whole number of at least 1, not {workers!r}")
         store = Store(out)
-        with store.gone_if_empty(), store.writing():
-            run = Run(store, self.settings, {} if fresh else store.status(), retry_failed)
-            tell = progress or _silent
+        with store.gone_if_empty(), store.writing() as kept:
+            run = Run(store, self.settings, {} if fresh else kept, retry_failed)
+            tell = progress or (lambda _: None)
             begin = time.monotonic()
             described = self.describe()
             store.write_json(CAMPAIGN, described)
@@ -232,10 +229,6 @@ def _told_of(file: str | None) -> Iterator[None]:
         yield
     except HeadwayError as error:
         raise (InputError(str(error), file=file) if file else error) from None
-
-
-def _silent(progress: Progress) -> None:
-    pass
 
 
 def _described(source: Source, sha256: str) -> dict[str, Any]:

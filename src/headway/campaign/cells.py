@@ -135,7 +135,7 @@ def _cells(
         for variant in variants:
             own = [part.seed] if part.source.seeded or not variant.spec.uses_own else list(seeds)
             for seed in own:
-                widest = _widest(variant.spec, machine)
+                widest = variant.spec.policy.widest(machine)
                 made = cell(machine, variant.spec, variant.label, effective(variant.spec, seed), widest)
                 if variant.baseline is not None:
                     other = _equal_machine(variant, machine)
@@ -151,10 +151,6 @@ def _cells(
 def _policy(spec: Spec) -> tuple[str, object, str]:
     key = policy_key(spec)
     return str(spec), key, as_text(key)
-
-
-def _widest(spec: Spec, machine: Platform) -> int:
-    return spec.policy.widest(machine)
 
 
 def _equal_machine(variant: Variant, machine: Platform) -> Platform:

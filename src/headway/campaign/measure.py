@@ -154,8 +154,6 @@ def run_task(task: Task, workload: Workload, settings: Settings) -> Outcome:
         return _measured(task, workload, settings)
     except HeadwayError as error:
         return Outcome(task.id, error=str(error))
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # in a policy or a measure of the user's
         where = error.__traceback__
         while where is not None and where.tb_next is not None:

@@ -20,11 +20,12 @@ from headway.campaign.store import (
     read_table,
     write_whole,
 )
-from headway.documents import Check, check_entries, is_table, is_text, is_whole, list_of, read_json
+from headway.documents import check_entries, read_json
 from headway.errors import InputError
 from headway.grammar import value_text
 from headway.metrics.catalogue import BY_NAME
 from headway.plain import counted
+from headway.values import COUNT
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,10 +41,9 @@ COLUMNS = {
 }  # fmt: skip
 """Columns that results.parquet always has, and their types."""
 
-ENTRIES: dict[str, Check] = {
-    "headway": is_text, "name": is_text, "workloads": list_of(is_table), "platforms": list_of(lambda _: True),
-    "policies": list_of(lambda row: is_table(row) and is_text(row.get("policy"))), "seeds": list_of(is_whole),
-    "settings": is_table,
+ENTRIES: dict[str, Any] = {
+    "headway": str, "name": str, "workloads": [dict], "platforms": list, "policies": [{"policy": str}],
+    "seeds": [COUNT], "settings": dict,
 }  # fmt: skip
 """What the entries of campaign.json are."""
 

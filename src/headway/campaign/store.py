@@ -66,8 +66,11 @@ class Store:
         return self.folder / "schedules"
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Make the folder, keep other campaigns out of it, remove what a killed run left half-written."""
+    def writing(self) -> Iterator[dict[str, str]]:
+        """Make the folder, keep other campaigns out of it, remove what a killed run left half-written.
+
+        Gives whether each kept cell is done or failed, in the last run of it.
+        """
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageError(f"{self.folder} is a file, not a folder; give another name")
         known = (self.folder / CAMPAIGN).exists() or self.cells.is_dir()
@@ -77,8 +80,11 @@ class Store:
         with _locked(self.folder / ".lock", self.folder):
             for stale in self.folder.rglob(f"*{PART}"):
                 stale.unlink(missing_ok=True)
-            self.turn = 1 + max((turn for _, _, turn in self._history()), default=0)
-            yield
+            tables = [_with_turn(_read(path)) for path in self.cells.glob("*.parquet")]
+            rows = [row for table in tables for row in table.select("cell", "status", TURN).iter_rows()]
+            rows.sort(key=lambda row: (row[2], row[1] == DONE))
+            self.turn = 1 + (rows[-1][2] if rows else 0)
+            yield {cell: status for cell, status, _ in rows}
 
     @contextmanager
     def gone_if_empty(self) -> Iterator[None]:
@@ -158,19 +164,8 @@ class Store:
         last = together.filter(pl.col(TURN) == pl.col(TURN).max().over("cell"))
         return last.unique(["cell", "by", "class"], keep="last", maintain_order=True)
 
-    def status(self) -> dict[str, str]:
-        """Cell -> done or failed, in the last run of each."""
-        ordered = sorted(self._history(), key=lambda row: (row[2], row[1] == DONE))
-        return {cell: status for cell, status, _ in ordered}
-
-    def _history(self) -> list[tuple[str, str, int]]:
-        """Cell, status and run, of all that is kept."""
-        tables = [_with_turn(_read(path)) for path in self.cells.glob("*.parquet")]
-        return [row for table in tables for row in table.select("cell", "status", TURN).iter_rows()]
-
     def merge(self) -> None:
         """Join many small files into one; killed half way, cells are there twice, which does no harm."""
-
         files = sorted(self.cells.glob("*.parquet"))
         if len(files) > 1:
             table = self.load()

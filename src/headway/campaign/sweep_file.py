@@ -19,6 +19,7 @@ from typing import Any
 
 from headway.documents import read_toml
 from headway.errors import InputError
+from headway.values import fits
 
 KEYS = (
     "name", "workload", "policy", "platform", "apply", "seeds", "replications", "baseline", "tau", "trim",
@@ -39,9 +40,8 @@ def arguments_of(path: Path) -> dict[str, Any]:
     for key, value in document.items():
         if key not in KEYS:
             raise InputError(f"there is no such key; there are {', '.join(KEYS)}", file=str(path), field=key)
-        wanted = TYPES.get(key)
-        if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
-            words = " or ".join(_WORDS[kind] for kind in wanted)
+        if key in TYPES and not fits(value, TYPES[key]):
+            words = " or ".join(_WORDS[kind] for kind in TYPES[key])
             raise InputError(f"must be {words}, not {value!r}", file=str(path), field=key)
     for key in ("workload", "policy"):
         if key not in document:

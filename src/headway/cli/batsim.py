@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
 from headway.cli.display import output, print_json
-from headway.cli.frame import FAULT, command
+from headway.cli.frame import FAULT, command, this_command
 from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
 from headway.writing import check_replaceable
@@ -89,7 +87,7 @@ def batsim(
         with inputs.display.working("the scheduler decides") as progress:
             simulation.run(progress)
     schedule = schedule_of(simulation, "batsim")
-    schedule.provenance["command"] = shlex.join(["headway", *sys.argv[1:]])
+    schedule.provenance["command"] = this_command()
     verdict = headway.audit(schedule)
     if out is not None:
         schedule.save(out, force=force)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
 from headway.cli.display import output, print_json
-from headway.cli.frame import INTERRUPTED, command
-from headway.cli.report import check_report, made_by_this
+from headway.cli.frame import INTERRUPTED, command, this_command
+from headway.cli.report import check_report
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 
@@ -172,7 +172,7 @@ def _write_report(comparison: Comparison, file: Path) -> None:
     from headway.report import schedules_page
     from headway.report.assembly import write
 
-    write(schedules_page(comparison.schedules, made_by_this(), names=comparison.names), file)
+    write(schedules_page(comparison.schedules, this_command(), names=comparison.names), file)
 
 
 def _names(schedules: Sequence[Schedule], changes: Sequence[str]) -> list[str] | None:

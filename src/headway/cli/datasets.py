@@ -136,13 +136,17 @@ def _tell(name: str, json: bool) -> None:
 
 
 def _add(file: str, name: str, sha256: str) -> None:
-    from headway.workload.datasets.registry import add
-
     if _wanted(sha256) and Path(file).is_file() and (found := digest_of(Path(file))) != sha256.lower():
         raise UsageError(f"{file}: the checksum is {found}, not {sha256}; copy the file again")
+    _register(file, name.lower())
+
+
+def _register(file: str, name: str) -> None:
+    from headway.workload.datasets.registry import add
+
     tell = _looked_into(file) if Path(file).is_file() else None
     copy = add(file, name)
-    _say(f"{name.lower()} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")
+    _say(f"{name} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")
     if tell is not None:
         tell()
 
@@ -177,7 +181,7 @@ def _wanted(sha256: str) -> str:
 def _download(name: str, url: str | None, sha256: str, allow_http: bool) -> None:
     from headway.workload.datasets.catalogue import DATASETS
     from headway.workload.datasets.download import download
-    from headway.workload.datasets.registry import add, checked, place_of
+    from headway.workload.datasets.registry import checked, place_of
 
     key = checked(name)
     entry = DATASETS.get(key)
@@ -194,7 +198,4 @@ def _download(name: str, url: str | None, sha256: str, allow_http: bool) -> None
     with Display().working(f"downloading {address}") as progress:
         target = place_of(key, address)
         download(address, target, _wanted(sha256 or known), progress, unencrypted=allow_http)
-    tell = _looked_into(str(target))
-    copy = add(target, key)
-    _say(f"{key} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")
-    tell()
+    _register(str(target), key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -90,6 +91,11 @@ def command(
         return run
 
     return register
+
+
+def this_command() -> str:
+    """The command that is running, as a shell takes it."""
+    return shlex.join(["headway", *sys.argv[1:]])
 
 
 class Interrupted(Exception):

@@ -11,11 +11,9 @@ from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.plain import one_line
 from headway.platform import Platform
-from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
     from headway.grammar import Call
-    from headway.policies.spec import Spec
     from headway.site import Site
     from headway.workload import Workload
 
@@ -50,21 +48,6 @@ def check_choices(
         raise UsageError("give either --procs or --platform, not both")
     if json and quiet:
         raise UsageError("give either --json or --quiet, not both")
-
-
-def checked(
-    policy: str,
-    procs: int | None,
-    platform: str | None,
-    rule: Sequence[str] | None,
-    json: bool,
-    quiet: bool,
-    site: Path | None = None,
-) -> tuple[Spec, dict[str, str]]:
-    """The policy and the reading rules of a command that runs one, its options checked."""
-
-    check_choices(procs, platform, json, quiet, site)
-    return parse_spec(policy), parse_rules(rule)
 
 
 def chosen_platform(procs: int | None, platform: str | None) -> Platform | None:

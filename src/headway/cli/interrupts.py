@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from headway.cli.frame import INTERRUPTED
+
 PATIENCE = 5.0
 """Seconds that the main thread has to react; what it was doing is then lost, and nothing else."""
-
-INTERRUPTED = 130
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Ctrl-C, and what `kill` and batch systems send: both end a command in the same orderly way."""

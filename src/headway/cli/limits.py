@@ -17,8 +17,9 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
+from headway.cli.frame import INTERRUPTED
+
 FATAL = 128
-INTERRUPTED = 130
 PATIENCE = 2.0
 """CPU seconds that a thread may spend in the system without anything to show for it."""
 FRUGAL = {

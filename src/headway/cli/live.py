@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
 from headway.cli.display import Display, output
@@ -12,6 +12,9 @@ from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Timeout, agent_of, microseconds_of
 from headway.errors import UsageError
 from headway.plain import counted
+
+if TYPE_CHECKING:
+    from headway.result import Result
 
 WHAT = ("demo", "ready", "record", "rehearse", "stop", "start")
 
@@ -131,11 +134,9 @@ def _rehearse(
     return _judged(schedule, out, force, quiet)
 
 
-def _judged(schedule: object, out: Path | None, force: bool, quiet: bool) -> int:
+def _judged(schedule: Result, out: Path | None, force: bool, quiet: bool) -> int:
     from headway.audit import audit
-    from headway.result import Result
 
-    assert isinstance(schedule, Result)
     if out is not None:
         schedule.save(out, force=force)
     verdict = audit(schedule)

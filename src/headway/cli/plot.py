@@ -91,21 +91,15 @@ def plot(
     check_format(out)
     if _is_campaign(folders, kind):
         _draw_campaign(folders[0], kind, measure or "mean_bsld", out)
-        if not quiet:
-            _say(kind, folders, out)
-        return
-    chosen: dict[str, Any] = {name: value for name, (value, _) in given.items() if value is not None}
-    if first is not None or last is not None:
-        chosen["window"] = (first, last)
-    schedules = saved_schedules(folders)
-    chosen["names"] = run_names(folders, schedules, None)
-    figures.save(getattr(figures, kind)(*schedules, **chosen), out)
+    else:
+        chosen: dict[str, Any] = {name: value for name, (value, _) in given.items() if value is not None}
+        if first is not None or last is not None:
+            chosen["window"] = (first, last)
+        schedules = saved_schedules(folders)
+        chosen["names"] = run_names(folders, schedules, None)
+        figures.save(getattr(figures, kind)(*schedules, **chosen), out)
     if not quiet:
-        _say(kind, folders, out)
-
-
-def _say(kind: str, folders: list[Path], out: Path) -> None:
-    output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}")
+        output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}")
 
 
 def _is_campaign(folders: list[Path], kind: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +9,7 @@ import typer
 
 from headway.cli import options
 from headway.cli.display import Display, output
-from headway.cli.frame import command
+from headway.cli.frame import command, this_command
 from headway.cli.saved import run_names, saved_schedules
 from headway.errors import UsageError
 from headway.writing import refuse_existing
@@ -50,7 +48,6 @@ def report(
     compared job by job. Runs of different logs need --side-by-side.
     """
     check_report(out, force)
-    made_by = made_by_this()
     campaigns = [folder for folder in folders if (folder / "results.parquet").is_file()]
     if campaigns and len(folders) > 1:
         raise UsageError(f"{campaigns[0]} holds a campaign, which is reported alone; give no other folder")
@@ -58,11 +55,7 @@ def report(
         raise UsageError("--name and --side-by-side are for runs; a campaign's policies have their labels")
 
     with Display(quiet).working(f"making {out}"):
-        text = (
-            _campaign(campaigns[0], made_by, title)
-            if campaigns
-            else _schedules(folders, made_by, name, title, side_by_side)
-        )
+        text = _campaign(campaigns[0], title) if campaigns else _schedules(folders, name, title, side_by_side)
         from headway.report.assembly import write
 
         write(text, out)
@@ -79,27 +72,20 @@ def check_report(file: Path, force: bool) -> None:
     refuse_existing(file, force)
 
 
-def made_by_this() -> str:
-    """The command that is running, as a shell takes it."""
-    return shlex.join(["headway", *sys.argv[1:]])
-
-
-def _campaign(folder: Path, made_by: str, title: str) -> str:
+def _campaign(folder: Path, title: str) -> str:
     from headway.campaign import Results
     from headway.report.campaigns import campaign_page
 
-    return campaign_page(Results.open(folder), made_by, title)
+    return campaign_page(Results.open(folder), this_command(), title)
 
 
-def _schedules(
-    folders: list[Path], made_by: str, given: list[str] | None, title: str, side_by_side: bool
-) -> str:
+def _schedules(folders: list[Path], given: list[str] | None, title: str, side_by_side: bool) -> str:
     from headway.metrics.same_log import refuse_different_logs
     from headway.report import schedules_page, side_by_side_page
 
     schedules = saved_schedules(folders)
     names = run_names(folders, schedules, given)
     if side_by_side:
-        return side_by_side_page(schedules, names, made_by, title)
+        return side_by_side_page(schedules, names, this_command(), title)
     refuse_different_logs(schedules, "--side-by-side describes each of them without pairing jobs")
-    return schedules_page(schedules, made_by, names=names, title=title)
+    return schedules_page(schedules, this_command(), names=names, title=title)

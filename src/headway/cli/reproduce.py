@@ -71,22 +71,16 @@ def reproduce(
     if paper not in (*PAPERS, "all"):
         raise UsageError(f"there is no paper {paper!r}; there are {', '.join(PAPERS)}, and all")
     traces = parse_traces(trace or [])
-    source = "table" if sizes is None else _source_of_sizes(paper, sizes)
-    if seeds is not None and paper not in ("urgent", "all"):
-        raise UsageError(f"--seeds is for the paper urgent, not for {paper}")
+    for option, given in (("--sizes", sizes), ("--seeds", seeds)):
+        if given is not None and paper not in ("urgent", "all"):
+            raise UsageError(f"{option} is for the paper urgent, not for {paper}")
+    if sizes not in (None, "table", "log"):
+        raise UsageError(f"--sizes must be table or log, not {sizes!r}")
     for name in chosen:
         folder = (
             (out or Path("reproductions")) / name if paper == "all" else out or Path(f"{name}-reproduction")
         )
-        _reproduce(name, traces, quick, folder, quiet, source, seeds)
-
-
-def _source_of_sizes(paper: str, sizes: str) -> str:
-    if paper not in ("urgent", "all"):
-        raise UsageError(f"--sizes is for the paper urgent, not for {paper}")
-    if sizes not in ("table", "log"):
-        raise UsageError(f"--sizes must be table or log, not {sizes!r}")
-    return sizes
+        _reproduce(name, traces, quick, folder, quiet, sizes or "table", seeds)
 
 
 def _reproduce(

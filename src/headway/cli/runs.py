@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import headway
 from headway.cli.display import Display
+from headway.cli.frame import this_command
 from headway.cli.inputs import chosen_platform, feedback_call, log_platform, read_workload, site_of
 from headway.cli.outages import NONE, WantedOutages
 from headway.platform import Platform
@@ -81,5 +80,5 @@ class Inputs:
                 notify=self.display.say,
                 seed=seed,
             )
-        schedule.provenance["command"] = shlex.join(["headway", *sys.argv[1:]])
+        schedule.provenance["command"] = this_command()
         return schedule

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import command
+from headway.policies.spec import parse_spec
 
 
 @command("simulate", example="headway simulate log.swf.gz --policy 'easy(backfill=sjf)' --out result")
@@ -33,11 +34,12 @@ def simulate(
     Prints the ledger (what was odd in the log and what was done about it) and the summary with units.
     A log larger than memory: headway simulate huge.swf.gz --policy easy --stream --out result
     """
-    from headway.cli.inputs import checked
+    from headway.cli.inputs import check_choices, parse_rules
     from headway.cli.outages import WantedOutages
     from headway.schedule.folder import refuse_occupied
 
-    spec, rules = checked(policy, procs, platform, rule, json, quiet, site)
+    check_choices(procs, platform, json, quiet, site)
+    spec, rules = parse_spec(policy), parse_rules(rule)
     outages = WantedOutages.parse(events, failures, on_failure)
     if out is not None:
         refuse_occupied(out, force)

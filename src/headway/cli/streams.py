@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 
 from headway.cli.display import Display, output, print_json
-from headway.cli.frame import Interrupted
+from headway.cli.frame import Interrupted, this_command
 from headway.cli.inputs import chosen_platform, names_site
 from headway.cli.outages import WantedOutages
 from headway.errors import UsageError
@@ -62,7 +60,7 @@ def simulate_as_it_goes(
             spreadsheet=spreadsheet,
             progress=progress,
             notify=display.say,
-            provenance={"seed": seed, "command": shlex.join(["headway", *sys.argv[1:]])},
+            provenance={"seed": seed, "command": this_command()},
         )
     if json:
         print_json(result.summary | {"policy": result.policy, "ledger": result.ledger.rows()})

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
 from headway.cli.display import output, print_json, table_of
-from headway.cli.frame import command
+from headway.cli.frame import command, this_command
 from headway.errors import UsageError
 from headway.plain import counted
 
@@ -122,7 +121,7 @@ def _answers(inputs: Inputs, base: Case, cases: dict[str, Case], seeds: int) -> 
     for schedule in (one for run in (before, *others) for one in run):
         schedule.provenance.pop("timing", None)  # the same question gives the same report, byte for byte
     for schedule in before[:1]:
-        schedule.provenance["command"] = shlex.join(["headway", *sys.argv[1:]])
+        schedule.provenance["command"] = this_command()
     return [answer(name, before, after) for name, after in zip(cases, others, strict=True)]
 
 
@@ -130,7 +129,7 @@ def _report(answers: list[Answer], file: Path) -> None:
     from headway.report.assembly import write
     from headway.report.what_if import what_if_page
 
-    write(what_if_page(answers, shlex.join(["headway", *sys.argv[1:]])), file)
+    write(what_if_page(answers, this_command()), file)
 
 
 def _show(console: Console, found: Answer) -> None:

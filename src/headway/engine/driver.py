@@ -38,10 +38,23 @@ from headway.engine.drive import (
     make_state,
     refusal,
 )
-from headway.engine.local import CATCH_UP, JOIN, NOBODY, PUT_IN_ORDER, WITHDRAW, Local
+from headway.engine.local import JOIN, WITHDRAW, Local, caught_up, is_behind, only_plan
 from headway.engine.side_by_side import end_now, is_crowded, next_event, open_at
 from headway.engine.submissions import Submissions
-from headway.engine.tables import Clock, Ended, Fault, Job, Phase, State, Step, Table, World, copy_memory
+from headway.engine.tables import (
+    Clock,
+    Ended,
+    Fault,
+    Job,
+    Phase,
+    Pool,
+    State,
+    Step,
+    Table,
+    World,
+    copy_memory,
+)
+from headway.jit import as_written
 from headway.units import NEVER
 
 NO_JOBS = EMPTY
@@ -67,7 +80,7 @@ class Driver:
         if setup.submissions is not None:
             setup.submissions.begin(self)
         self.now = -1
-        self.is_open = self.disturbed = False
+        self.is_open = False
         self.version = 0
         """Changes whenever something happens here, so that what was foreseen holds no more."""
         self.following = NEVER
@@ -190,10 +203,14 @@ class Driver:
 
     def settle(self) -> None:
         """Put the plan in order from which jobs were taken away."""
-        if self.disturbed:
-            assert self.local is not None
-            self.local.request(self.now, self.state, NOBODY, PUT_IN_ORDER)
-            self.disturbed = False
+        if self.state.pools[Pool.LEFT, 0] > 0 and self.local is not None and self.local.catches_up:
+            self.plan()
+
+    def plan(self) -> None:
+        """A turn of the policy for its plans alone."""
+        as_written(only_plan)(self.state)
+        self.hook(self.now, self.state)
+        as_written(caught_up)(self.state)
 
     def join(self, rows: Table, runtime: int) -> int:
         """A job is submitted at the open instant; ``rows`` is its column of the table of jobs. Its number.
@@ -241,14 +258,10 @@ class Driver:
     def withdraw(self, job: int) -> None:
         """Take a waiting job away."""
         assert self.is_open and self.local is not None
-        clock = self.state.clock
-        if self.local.catches_up and (
-            clock[Clock.ENDED] > 0 or clock[Clock.FIRST_NEW] < clock[Clock.LAST_NEW]
-        ):
-            self.local.request(self.now, self.state, NOBODY, CATCH_UP)
+        if self.local.catches_up and as_written(is_behind)(self.state):
+            self.plan()
         if job < self.state.clock[Clock.FIRST_NEW]:
             self.local.request(self.now, self.state, job, WITHDRAW)
-            self.disturbed = True
         else:
             self.forget_newcomer(job)
         self.version += 1

@@ -2,10 +2,12 @@
 
 A cluster is asked in the middle of an instant: what ended is known, the policy has not had its turn yet. A
 policy that keeps reservations first catches up: it takes note of what ended and gives newcomers a place, all
-that its turn does but starting jobs. A job that leaves is to it like one that ends early: the others may move
-forward, and are put in order when the next one looks.
+that its turn does but starting jobs; so it is given a turn of that kind. A job that leaves is to it like one
+that ends early: the others may move forward, in another such turn, when the next one looks. A policy of which
+that is a part only, such as redirection, lets them in its own next turn.
 
-A policy answers these requests by a compiled ``request(instant, state, job, which)``.
+How a job leaves, or what is noted of one that joins, a policy knows by a compiled ``request(instant, state,
+job, which)``.
 """
 
 from __future__ import annotations
@@ -20,9 +22,7 @@ import numpy.typing as npt
 from headway.engine.tables import Clock, Job, State, Table, Why
 from headway.jit import kernel
 
-CATCH_UP, WITHDRAW, PUT_IN_ORDER, JOIN = range(4)
-NOBODY = 0
-"""The job of a request that concerns none."""
+WITHDRAW, JOIN = range(2)
 
 TIMES = (Job.WALL, Job.PLAN)
 Marks = npt.NDArray[np.bool_]
@@ -61,7 +61,20 @@ class Local:
 
 
 @kernel
+def is_behind(state: State) -> bool:
+    """Whether something has ended or come at this instant that the policy has not seen."""
+    return bool(state.clock[Clock.ENDED] > 0 or state.clock[Clock.FIRST_NEW] < state.clock[Clock.LAST_NEW])
+
+
+@kernel
+def only_plan(state: State) -> None:
+    """The turn that follows is to bring plans up to date, and to start nothing."""
+    state.clock[Clock.ONLY_PLANS] = 1
+
+
+@kernel
 def caught_up(state: State) -> None:
-    """What ended and who came has been seen to: it is not seen to again at this instant."""
-    state.clock[Clock.ENDED] = 0
-    state.clock[Clock.FIRST_NEW] = state.clock[Clock.LAST_NEW]
+    """What ended, left, came and changed has been seen to: it is not seen to again at this instant."""
+    clock = state.clock
+    clock[Clock.ONLY_PLANS] = clock[Clock.ENDED] = clock[Clock.CHANGES] = clock[Clock.RETURNS] = 0
+    clock[Clock.FIRST_NEW] = clock[Clock.LAST_NEW]

@@ -11,7 +11,7 @@ from headway.jit import kernel, routine
 
 @kernel
 def settle(t: int, state: State, k: int) -> int:
-    """Bring the profile of pool ``k`` up to now; how many runs ended early."""
+    """Bring the profile of pool ``k`` up to now; how many runs ended early, or left before they began."""
     early = settle_runs(t, state, k)
     if state.clock[Clock.OUTLIVES] > 0:
         outlive(t, state)
@@ -20,8 +20,10 @@ def settle(t: int, state: State, k: int) -> int:
 
 @kernel
 def settle_runs(t: int, state: State, k: int) -> int:
-    """Runs that ended in pool ``k`` give back what the profile still held; how many ended early."""
-    early = 0
+    """Runs that ended in pool ``k`` give back what the profile still held; how many ended early, or left."""
+    early = state.pools[Pool.LEFT, k]
+    if early > 0:
+        state.pools[Pool.FREED, k], state.pools[Pool.LEFT, k] = 1, 0
     for i in range(state.clock[Clock.ENDED]):
         run = state.lists[List.ENDED_RUNS, i]
         if state.runs[Run.POOL, run] == k:
@@ -29,7 +31,7 @@ def settle_runs(t: int, state: State, k: int) -> int:
             if state.runs[Run.EXPECTED, run] > t:
                 early += 1
                 release(t, state, k, run)
-    return early
+    return int(early)
 
 
 @kernel

@@ -104,12 +104,14 @@ class Pool(IntEnum):
     ROOM_TO = 7
     SEARCHED = 8
     """How many positions of the profile were passed when they were."""
-    HEAD = 9
-    TAIL = 10
-    COUNT = 11
-    SUMMED = 12
+    LEFT = 9
+    """Waiting jobs that gave up their reservations since then: to the others like runs that ended early."""
+    HEAD = 10
+    TAIL = 11
+    COUNT = 12
+    SUMMED = 13
     """Up to which position the queue is summed up."""
-    RESORTED = 13
+    RESORTED = 14
     """Whether it is sorted anew at each pass."""
 
 
@@ -257,6 +259,8 @@ class Clock(IntEnum):
     RETURNS = 24
     KNOWN_UNTIL = 25
     """Arrivals before this are in the table of jobs; no instant from then on is opened."""
+    ONLY_PLANS = 26
+    """1 while the policy's turn is to bring its plans up to date and start nothing."""
 
 
 ALL_KNOWN = NEVER + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -74,11 +74,8 @@ def _tries(case: Case, workload: Workload, row: int, progress: Progress | None) 
     for number, (name, value) in enumerate(changes):
         column = workload.columns[name].copy()
         column[row] = value
-        changed = (
-            workload.with_columns(procs=column) if name == "procs" else workload.with_columns(walltime=column)
-        )
-        start = _start(case, changed, row)
-        found[name].append((value, start))
+        changed = workload.replaced(changed={name: column})
+        found[name].append((value, _start(case, changed, row)))
         if progress is not None:
             progress(number + 1, len(changes))
     return [*_narrower(case, found["procs"]), *_with_less_time(case, found["walltime"])]
@@ -91,7 +88,7 @@ def _narrower(case: Case, tries: list[tuple[int, int]]) -> list[str]:
     said = _told(case, tries, "With", processors, f"instead of {case.procs}")
     if said:
         return [*said, "(Its run time is taken to be the same on fewer processors.)"]
-    fewer = _listed(str(value) for value, _ in tries)
+    fewer = " or ".join(str(value) for value, _ in tries)
     return [f"With fewer processors ({fewer}) it would not have started earlier."]
 
 
@@ -104,12 +101,8 @@ def _with_less_time(case: Case, tries: list[tuple[int, int]]) -> list[str]:
     said = _told(case, tries, "With a request of", duration, f"instead of {asked}")
     if said:
         return said
-    shorter = _listed(duration(value) for value, _ in tries)
+    shorter = " or ".join(duration(value) for value, _ in tries)
     return [f"With a shorter request ({shorter} instead of {asked}) it would not have started earlier."]
-
-
-def _listed(values: Iterable[str]) -> str:
-    return " or ".join(values)
 
 
 def _fewer(case: Case) -> Iterator[int]:

@@ -2,7 +2,7 @@
 
     outlook = Outlook(Record.of(schedule), "easy")      what happened so far, and the policy in force
     found = outlook.of_row(row)                          a job of the log, when it was submitted
-    found = outlook.of_new(now, procs=64, walltime=...)  a job that nobody has submitted yet
+    outlook, row = outlook.joined(now, procs=64, ...)    the same with a job that nobody has submitted yet
     found.wait(0.5), found.interval(0.9), found.chance(3600 * SECOND)
 
 Nothing that happened after the instant is looked at.

@@ -46,7 +46,3 @@ class Instant:
         begun = record.start[alive] < now
         running, waiting = alive[begun], alive[~begun]
         return cls(record, now, running[np.argsort(record.start[running], kind="stable")], waiting)
-
-    def without(self, row: int) -> Instant:
-        """The same queue before a job was submitted."""
-        return Instant(self.record, self.now, self.running, self.waiting[self.waiting != row])

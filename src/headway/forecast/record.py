@@ -88,7 +88,7 @@ class Record:
     @cached_property
     def order(self) -> Column:
         """Rows by submission, then as in the file: who asks first stands first."""
-        return np.argsort(self.workload.submit, kind="stable")
+        return self.workload.order
 
     @cached_property
     def submits(self) -> Column:

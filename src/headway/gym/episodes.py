@@ -82,7 +82,7 @@ class Episodes:
 
     def weeks(self) -> list[Workload]:
         """The part's whole weeks as logs of their own, for policies to be compared on."""
-        order = np.argsort(self.workload.submit, kind="stable")[self.first : self.last]
+        order = self.workload.order[self.first : self.last]
         submit = self.workload.submit[order]
         weeks = []
         for begin in range(int(submit[0]), int(submit[-1]) - WEEK + 2, WEEK):

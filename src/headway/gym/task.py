@@ -47,7 +47,7 @@ class Task:
         self.features = window * OF_SLOT + OF_MACHINE
         """How many numbers are seen."""
         self.origin = log.header.unix_start or 0
-        self.order = np.argsort(log.submit, kind="stable")
+        self.order = log.order
         """The log's jobs in order of submission."""
         names = ("submit", "procs", "walltime", "runtime")
         self.jobs = np.ascontiguousarray([log.columns[name][self.order] for name in names])

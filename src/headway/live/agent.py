@@ -104,11 +104,10 @@ class LiveAgent:
         for row in self.accounts.settle(self.now):
             try:
                 self.arrive(row)
-            except NoAnswer as error:
+            except (NoAnswer, Refused) as error:
                 self.accounts.complain(str(error))
-            except Refused as error:
-                self.accounts.complain(str(error))
-                return
+                if isinstance(error, Refused):
+                    return
 
     def forget(self) -> None:
         for fence in self.journal.forget(self.grid.keep):
@@ -221,9 +220,7 @@ class LiveAgent:
         row = self.journal.add_task(asked, self.now)
         try:
             cluster = self.arrive(row)
-        except NoAnswer as error:
-            return {"task": row.number, "key": row.key, "waits_for": str(error)}
-        except Refused as error:
+        except (NoAnswer, Refused) as error:
             return {"task": row.number, "key": row.key, "waits_for": str(error)}
         if not cluster:
             raise Refused(f"task {row.number}: {self._why_nowhere(asked)}")

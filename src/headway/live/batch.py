@@ -399,9 +399,9 @@ class Batch:
         engine, file = self.engine, BytesIO()
         assert engine.own is None and not engine.is_open
         here = [(number, each.column, *each.shape) for number, each in engine.here.items()]
-        tables = dict(enumerate(_tables(engine.state, engine.world))) | {
+        tables: dict[Any, Any] = dict(enumerate(_tables(engine.state, engine.world))) | {
             "requested": engine.requested,
-            "of_column": engine.ids(),
+            "of_column": engine.submitted,
             "here": np.array(here, np.int64).reshape(-1, 5),
             "now": np.array([engine.now, engine.following]),
         }

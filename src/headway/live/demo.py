@@ -96,9 +96,9 @@ def remove_demonstration(folder: Path) -> None:
             entry.unlink()
 
 
-def short_tasks(count: int, marks: Path, seed: int = 1) -> list[Task]:
+def short_tasks(count: int, marks: Path) -> list[Task]:
     """Tasks of a second or so, most of them much shorter than their walltime, so that plans do not hold."""
-    draw = random.Random(seed)
+    draw = random.Random(1)
     tasks = []
     for number in range(1, count + 1):
         procs = draw.choice([1, 2, 2, 4])

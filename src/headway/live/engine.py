@@ -19,6 +19,7 @@ from headway.engine.local import JOIN
 from headway.engine.side_by_side import next_event, open_at
 from headway.engine.tables import Clock, Fault, Phase, Run, State, Step
 from headway.engine.tables import Job as JobRow
+from headway.live.task import Task
 from headway.platform import Cluster as Site
 from headway.platform import Platform
 from headway.policies.grid.composed.cluster import Cluster, Shape, Submission
@@ -46,6 +47,13 @@ class Job:
     deadline: int = -1
     urgent: bool = False
     memory_kb: int = -1
+
+    @classmethod
+    def of(cls, task: Task, shape: Shape, runtime: int | None, epoch: int = 0) -> Job:
+        """A task of a size, on a clock whose 0 is ``epoch`` on that of deadlines."""
+        deadline = -1 if task.deadline is None else task.deadline - epoch
+        memory = -1 if task.memory_mb is None else task.memory_mb * 1024
+        return cls(task.walltime, shape, runtime, deadline, task.urgent, memory)
 
 
 def arrivals_of(jobs: list[Job], site: Site) -> Arrivals:
@@ -116,7 +124,7 @@ class Engine(Cluster):
             (Phase.WAITING, Phase.RUNNING, Phase.SUSPENDED),
         )
         runs = drop_runs(state, self.world, self.kind, stays[state.runs[Run.JOB, : state.clock[Clock.RUNS]]])
-        columns = self.ids()
+        columns = self.submitted
         drop_columns(state, self.kind, stays, columns, (self.world.runtime, self.requested))
         self.of_column = columns[stays].tolist()
         for number in set(columns.tolist()) - set(self.of_column):  # one that was submitted again stays
@@ -202,9 +210,6 @@ class Engine(Cluster):
         self.state.clock[Clock.LAST_NEW] = first + count
         self.state.clock[Clock.WAITS] += count
         self.version += 1
-
-    def ids(self) -> Any:
-        return np.array(self.of_column, np.int64)
 
 
 class _OneColumn:

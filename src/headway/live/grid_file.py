@@ -24,7 +24,7 @@ import hashlib
 import os
 import re
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,6 +33,7 @@ from headway.documents import read_toml
 from headway.errors import InputError, UsageError
 from headway.platform import Cluster, Platform
 from headway.policies.spec import Spec, parse_spec
+from headway.values import NUMBER, fits
 
 KINDS = ("local", "slurm", "simulated")
 ACTS = ("submit", "cancel", "kill", "suspend", "requeue")
@@ -101,7 +102,6 @@ class Grid:
     tls_ca: str | None = None
     allow: tuple[str, ...] = ("submit", "cancel")
     acts_per_minute: int = 120
-    extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def platform(self) -> Platform:
@@ -203,7 +203,7 @@ class _Reader:
 
     def sites(self, folder: Path, policy: Spec) -> tuple[Site, ...]:
         tables = self.document.get("cluster", [])
-        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        if not fits(tables, [dict]):
             raise self.error("must be written as a list of tables, [[cluster]]", "cluster")
         if not tables:
             raise self.error("has no cluster; add a [[cluster]] table with name and procs", "")
@@ -273,7 +273,7 @@ class _Reader:
 
     def number(self, table: dict[str, Any], key: str, default: float, low: float) -> float:
         value = table.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= LARGEST:
+        if not fits(value, NUMBER) or not low <= value <= LARGEST:
             raise self.error(f"must be a number from {low:g} to {LARGEST:g}, not {value!r}", key)
         return float(value)
 
@@ -291,8 +291,8 @@ class _Reader:
         return self.place(name)
 
     def words(self, table: dict[str, Any], key: str, default: tuple[str, ...], where: str) -> tuple[str, ...]:
-        value = table.get(key, default)
-        if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
+        value = table.get(key, list(default))
+        if not fits(value, [str]):
             raise self.error("must be a list of words in quotes", f"{where}: {key}")
         return tuple(value)
 

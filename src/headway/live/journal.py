@@ -26,12 +26,12 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 from headway.errors import HeadwayError
 from headway.live.spans import Span, stored_spans
 from headway.live.task import Task
-from headway.units import LATEST
+from headway.values import INSTANT, fits, shape_of
 
 WAITING, RUNNING, SUSPENDED = "waiting", "running", "suspended"
 DONE, FAILED, KILLED, CANCELLED, REFUSED = "done", "failed", "killed", "cancelled", "refused"
@@ -75,17 +75,14 @@ def private(path: Path) -> None:
 
 def sound(kind: type, values: Sequence[Any]) -> bool:
     """Whether a row of a table has what the fields of a class may hold; SQLite takes anything anywhere."""
-    allowed = _kinds_of(kind)
-    return len(values) == len(allowed) and all(
-        type(value) in kinds and (type(value) is not int or -LATEST < value < LATEST)
-        for value, kinds in zip(values, allowed, strict=True)
-    )
+    shapes = _shapes_of(kind)
+    return len(values) == len(shapes) and all(map(fits, values, shapes))
 
 
 @cache
-def _kinds_of(kind: type) -> tuple[tuple[type, ...], ...]:
+def _shapes_of(kind: type) -> tuple[Any, ...]:
     hints = get_type_hints(kind)
-    return tuple(get_args(hints[each.name]) or (hints[each.name],) for each in fields(kind))
+    return tuple(shape_of(hints[each.name], INSTANT) for each in fields(kind))
 
 
 class JournalError(HeadwayError):
@@ -287,12 +284,12 @@ class Journal:
 
     # ---- attempts -----------------------------------------------------------------------------------------
 
-    def add_attempt(self, row: TaskRow, server: str, now: int, why: str = "") -> Attempt:
+    def add_attempt(self, row: TaskRow, server: str, now: int) -> Attempt:
         """About to be handed to a server."""
         with self.together():
             made = self._run(
-                "INSERT INTO attempts (task, server, name, state, made, why) VALUES (?, ?, ?, ?, ?, ?)",
-                (row.number, server, secrets.token_hex(8), "submitting", now, why),
+                "INSERT INTO attempts (task, server, name, state, made) VALUES (?, ?, ?, 'submitting', ?)",
+                (row.number, server, secrets.token_hex(8), now),
             )
             number = int(made.lastrowid or 0)
             self.set_attempt(number, name=f"{row.fence}.{number}")

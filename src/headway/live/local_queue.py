@@ -86,11 +86,8 @@ class Entry:
     pool: int
 
     @property
-    def loaded(self) -> dict[str, Any]:
-        """The task as plain data."""
-        found = json.loads(self.task)
-        assert isinstance(found, dict)
-        return found
+    def parsed(self) -> Task:
+        return Task.from_json(json.loads(self.task))
 
 
 class LocalQueue:

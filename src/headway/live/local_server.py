@@ -17,11 +17,10 @@ from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry, LocalQueue
 from headway.live.processes import Processes
 from headway.live.script import FENCED, Fence, job_script, read_fence, remove_fence
-from headway.live.server import ClusterServer, check_acts, parsed
+from headway.live.server import ClusterServer, check_acts
 from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND, noted, time_suspended
 from headway.live.task import Task
 from headway.live.wire import Refused
-from headway.plain import counted
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.units import NEVER, SECOND
 
@@ -139,10 +138,15 @@ class LocalServer(ClusterServer):
         state = "fenced" if code == FENCED else "done" if code == 0 else "failed"
         if code is None:
             state = self.processes.fate(entry.pid or 0, entry.name)
-        at = self.batch.end(entry.number, self._exact_end(entry))
-        self.queue.note(at, "end", entry.number)
+        at = self._end(entry, self._exact_end(entry))
         self._set(entry, state=state, ended=self._told_end(at, fence), code=code, pid=None)
         self.batch.close()
+
+    def _end(self, entry: Entry, t: int) -> int:
+        """Tell the policy that a job ended at ``t``; the instant, which is open then."""
+        at = self.batch.end(entry.number, t)
+        self.queue.note(at, "end", entry.number)
+        return at
 
     def _told_end(self, at: int, fence: Fence | None) -> int | None:
         """When a job that the policy heard of at an instant ended (µs since 1970)."""
@@ -239,7 +243,7 @@ class LocalServer(ClusterServer):
     def _start(self, entry: Entry) -> int:
         """Start the process of a job; its number."""
         script = self.folder / "scripts" / entry.name
-        task, fence = parsed(entry.loaded), self.grid.fence / entry.fence
+        task, fence = entry.parsed, self.grid.fence / entry.fence
         try:
             script.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # Plainly written: nobody reads it before it is whole, and it is written anew when that failed.
@@ -372,12 +376,10 @@ class LocalServer(ClusterServer):
     # ---- requests -----------------------------------------------------------------------------------------
 
     def _job_of(self, entry: Entry) -> Job:
-        return self._job(parsed(entry.loaded), entry.procs)
+        return self._job(entry.parsed, entry.procs)
 
     def _job(self, task: Task, procs: int) -> Job:
-        deadline = -1 if task.deadline is None else task.deadline - self.queue.epoch - self.queue.stood
-        memory = -1 if task.memory_mb is None else task.memory_mb * 1024
-        return Job(task.walltime, self.shapes.shape(task, procs), None, deadline, task.urgent, memory)
+        return Job.of(task, self.shapes.shape(task, procs), None, self.queue.epoch + self.queue.stood)
 
     def _tuned(self, task: Task) -> tuple[int, int]:
         return self.shapes.tuned(task, lambda procs: self.batch.tried(self._job(task, procs)))
@@ -396,7 +398,7 @@ class LocalServer(ClusterServer):
             if entry.runs or not waits:  # one that was stopped runs here again
                 return {"completion": STARTED, "procs": 0}
             return self._answer(entry)
-        asked = parsed(task)
+        asked = Task.from_json(task)
         completion, procs = self._tuned(asked)
         if completion == NO_ANSWER:
             return {"completion": NO_ANSWER, "procs": 0}
@@ -405,7 +407,7 @@ class LocalServer(ClusterServer):
 
     def _answer(self, entry: Entry) -> dict[str, Any]:
         start, completion = self.batch.planned(entry.number)
-        task = parsed(entry.loaded)
+        task = entry.parsed
         answer = {
             "completion": self.unix(completion),
             "procs": entry.procs,
@@ -424,10 +426,10 @@ class LocalServer(ClusterServer):
             return self._answer(known) if waits else {"completion": STARTED, "procs": 0}
         self.guard.permit("submit")
         self._catch_up()
-        asked = parsed(task)
+        asked = Task.from_json(task)
         completion, procs = self._tuned(asked)
         if completion == NO_ANSWER:
-            raise Refused(f"{self.site.name} cannot run a task of {counted(asked.procs, 'processor')}")
+            raise self.cannot_run(asked)
         now = self.now
         entry = self.queue.add(name, fence, asked.text(), procs, now)
         if self.asked is not None:
@@ -457,16 +459,11 @@ class LocalServer(ClusterServer):
                 self.queue.commit()
                 self._launch(self.entries[entry.number])
             else:
-                self._stand_again(entry)
+                self._end(entry, self.now)
+                self.batch.close()
+                self._join_again(entry)
         self._carry_out()
         return {"released": True}
-
-    def _stand_again(self, entry: Entry) -> None:
-        """A job whose turn came while it was held joins the queue again."""
-        at = self.batch.end(entry.number, self.now)
-        self.queue.note(at, "end", entry.number)
-        self.batch.close()
-        self._join_again(entry)
 
     def _join_again(self, entry: Entry) -> None:
         """Let a job that has not begun stand at the end of the queue."""
@@ -478,17 +475,14 @@ class LocalServer(ClusterServer):
 
     def cancel(self, name: str) -> dict[str, Any]:
         entry = self.queue.named(name)
-        if entry is None:
+        if entry is None or entry.state == "cancelled":
             # Whoever cancels a name that never came must not see it come later.
-            return {"gone": True}
-        if entry.state == "cancelled":
             return {"gone": True}
         self.guard.permit("cancel")
         self._catch_up()
         entry = self.queue.job(entry.number)
         if entry.state == "due" and entry.held:
-            at = self.batch.end(entry.number, self.now)
-            self.queue.note(at, "end", entry.number)
+            self._end(entry, self.now)
         elif entry.state == "waiting" and entry.runs == 0:
             self.batch.open(self.now)
             gone = self.batch.cancel(entry.number)
@@ -513,8 +507,7 @@ class LocalServer(ClusterServer):
         self.guard.permit("kill")
         if entry.state == "suspended" and entry.pid is not None:
             raise Refused(f"{name} is suspended for an urgent job; it can be killed when it runs again")
-        at = self.batch.end(entry.number, self.now)
-        self.queue.note(at, "end", entry.number)
+        at = self._end(entry, self.now)
         self._set(entry, state="cancelled", ended=self.unix(at))
         self.batch.close()
         self.queue.commit()

@@ -9,32 +9,37 @@ from __future__ import annotations
 from typing import Any
 
 from headway.live.journal import Attempt, Journal, TaskRow
-from headway.live.requests import is_text
 from headway.live.spans import told_spans
 from headway.live.wire import NoAnswer, Refused, Remote
 from headway.plain import cut
 from headway.policies.grid.notes import NO_ANSWER, STARTED
-from headway.units import LATEST
+from headway.values import INSTANT, is_text, misfits
 
 HERE = ("held", "releasing", "released")
 """States of an attempt that is at its server."""
 
-WANTED: dict[str, dict[str, type]] = {
-    "estimate": {"completion": int, "procs": int},
-    "submit": {"completion": int, "procs": int},
+NUMBER = (INSTANT, NO_ANSWER)
+"""One that can be counted with; no completion at all is one."""
+NUMBERS = dict.fromkeys(
+    ("started", "ended", "start", "completion", "walltime", "latest_end", "procs", "code", "since"),
+    (NUMBER, None),
+)
+"""Of a job that a server is asked for, where they are known."""
+PLAN = NUMBERS | {"completion": NUMBER, "procs": NUMBER}
+WANTED: dict[str, dict[str, Any]] = {
+    "estimate": PLAN,
+    "submit": PLAN,
     "cancel": {"gone": bool},
     "kill": {"gone": bool},
-    "poll": {"jobs": dict, "others": list},
+    "poll": {"jobs": dict, "others": [is_text]},
     "close": {"following": int},
 }
 """What the answer to a request must have; one that has not is no answer."""
-NUMBERS = ("started", "ended", "start", "completion", "walltime", "latest_end", "procs", "code", "since")
-"""Of a job that a server is polled for: whole numbers, where they are known."""
-PLANS = ("estimate", "submit")
 STATES = (
     "held", "waiting", "running", "suspended", "done", "failed", "killed", "cancelled", "fenced", "absent",
 )  # fmt: skip
 """Of a job that a server is polled for; what becomes of a job in another one is unknown."""
+JOB = NUMBERS | {"state": STATES, "spans": (None, lambda value: told_spans(value) is not None)}
 
 
 class Proxy:
@@ -63,13 +68,10 @@ class Proxy:
     def ask(self, request: str, **data: Any) -> dict[str, Any]:
         """What the server answers; one whose answer says something else than was asked has not answered."""
         answer = self.remote.ask(request, **data)
-        wrong = [name for name, kind in WANTED.get(request, {}).items() if type(answer.get(name)) is not kind]
-        if request in PLANS:
-            wrong += [name for name in NUMBERS if not _is_number(answer.get(name))]
+        wrong = misfits(answer, WANTED.get(request, {}))
         if request == "poll" and not wrong:
-            told = {name for name, found in answer["jobs"].items() if _is_told(found)}
-            wrong = sorted({*data["names"], *answer["jobs"]} - (told & {*data["names"]}))
-            wrong += [str(name) for name in answer["others"] if not (isinstance(name, str) and is_text(name))]
+            wrong = misfits(answer["jobs"], dict.fromkeys(data["names"], JOB))
+            wrong += [name for name in answer["jobs"] if name not in data["names"]]
         if wrong:
             raise NoAnswer(f"cluster {self.name} does not answer {request} soundly: look at {cut(wrong[0])}")
         return answer
@@ -145,20 +147,6 @@ class Proxy:
         if gone:
             del self.here[row.number]
         return gone
-
-
-def _is_told(found: object) -> bool:
-    """Whether a server says of a job what state it is in, and numbers where numbers belong."""
-    if not isinstance(found, dict) or found.get("state") not in STATES:
-        return False
-    if told_spans(found.get("spans", [])) is None:
-        return False
-    return all(_is_number(found.get(name)) for name in NUMBERS)
-
-
-def _is_number(value: object) -> bool:
-    """Whether a value is unknown, or a number that can be counted with; no completion at all is one."""
-    return value is None or (type(value) is int and (value == NO_ANSWER or -LATEST < value < LATEST))
 
 
 def _known(time: int | None) -> int | None:

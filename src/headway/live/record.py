@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import HeadwayError
-from headway.live.grid_file import Grid, Site
+from headway.live.grid_file import Grid
 from headway.live.journal import Attempt, Journal, TaskRow
 from headway.live.shapes import Shapes
 from headway.live.spans import GIVEN_UP, SUSPENDED, Span, closed, final_run, time_suspended
@@ -17,7 +17,8 @@ from headway.policies.spec import make_spec
 from headway.result import Result
 from headway.schedule import ENDED, STATES, Pieces
 from headway.schedule.moves import Moves
-from headway.units import LATEST, SECOND
+from headway.units import SECOND
+from headway.values import INSTANT, fits
 from headway.workload import Workload
 from headway.workload.header import Header, Source
 
@@ -135,7 +136,7 @@ def _columns(
     if not molded:
         asked_for = {"asked_procs": attempt.procs, "asked_walltime": walltime, "asked_runtime": runtime}
         return found | asked_for | {"runtime": runtime}
-    shape = shapes_of(grid, site).shape(task, attempt.procs)
+    shape = Shapes(grid.policy, site.cluster, site.cluster.procs, 0).shape(task, attempt.procs)
     asked = 2 * task.walltime if killed else runtime * shape.over // shape.by
     return found | {
         "asked_procs": task.procs,
@@ -179,21 +180,15 @@ def _cut(start: int, end: int, away: list[Span], how: str) -> Iterator[tuple[str
     yield "running", start, end, how
 
 
-def shapes_of(grid: Grid, site: Site) -> Shapes:
-    """Sizes and times on a cluster, without a server."""
-    return Shapes(grid.policy, site.cluster, site.cluster.procs, 0)
-
-
 def _moves(journal: Journal, rows: list[TaskRow], names: list[str]) -> Moves:
     """The moves of the tasks of a schedule, in the order in which they were made."""
     place = {row.number: number for number, row in enumerate(rows)}
     every = journal.decisions(1 << 30)[::-1]
     made = [each for each in every if each["kind"] == "moved" and each["task"] in place]
     numbers = ("time", "before", "after", "procs_before", "procs_after")
+    move = dict.fromkeys(numbers, INSTANT) | dict.fromkeys(("source", "target"), tuple(names))
     for each in made:
-        if not {each.get("source"), each.get("target")} <= {*names} or any(
-            type(each.get(name)) is not int or abs(each[name]) >= LATEST for name in numbers
-        ):
+        if not fits(each, move):
             raise journal.damaged(f"a move of task {each['task']} is none between clusters of this grid")
 
     def column(name: str, minus: int = 0) -> Any:

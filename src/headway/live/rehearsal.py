@@ -24,12 +24,12 @@ from headway.live.launch import end, start_servers, wait_for
 from headway.live.record import recorded
 from headway.live.task import Task
 from headway.plain import Notify, Progress
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.units import NEVER, SECOND
 from headway.workload import Workload
 
 
-def rehearse(grid: Grid, workload: Workload, say: Notify, progress: Progress) -> Schedule:
+def rehearse(grid: Grid, workload: Workload, say: Notify, progress: Progress) -> Result:
     """Agent and servers as processes; the schedule is the one that a simulation gives."""
     if not grid.is_simulated:
         raise UsageError(f'{grid.file}: a rehearsal needs clusters of kind = "simulated"')
@@ -124,7 +124,7 @@ def tasks_of(workload: Workload) -> list[tuple[int, Task]]:
     deadline = columns.get("deadline", np.full(count, -1))
     urgent = columns.get("urgent", np.zeros(count, np.bool_))
     found = []
-    for row in np.argsort(workload.submit, kind="stable").tolist():
+    for row in workload.order.tolist():
         bound = bool(local[row])
         task = Task(
             command=("true",),

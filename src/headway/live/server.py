@@ -27,6 +27,7 @@ from headway.live.safety import Guard
 from headway.live.shapes import Shapes
 from headway.live.task import Task
 from headway.live.wire import Refused
+from headway.plain import counted
 from headway.platform import Cluster, Platform
 from headway.policies.grid.description import TUNINGS
 from headway.policies.spec import Spec
@@ -39,7 +40,7 @@ REQUESTS = ("describe", "estimate", "submit", "release", "cancel", "kill", "poll
 
 
 class ClusterServer:
-    """The front of one cluster; subclasses know the batch system."""
+    """The front of one cluster; subclasses know the batch system, and have a method for each request."""
 
     requests: tuple[str, ...] = REQUESTS
 
@@ -85,38 +86,14 @@ class ClusterServer:
     def stop(self) -> None:
         """End; every job stays where it is."""
 
-    # ---- requests -----------------------------------------------------------------------------------------
-
-    def estimate(self, name: str, task: dict[str, Any]) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def submit(self, name: str, fence: str, task: dict[str, Any]) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def release(self, name: str) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def cancel(self, name: str) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def kill(self, name: str) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def poll(self, names: list[str], prefix: str = "") -> dict[str, Any]:
-        raise NotImplementedError
-
-    def picture(self) -> dict[str, Any]:
-        raise NotImplementedError
+    def cannot_run(self, task: Task) -> Refused:
+        """A task that was to be submitted, and is too large."""
+        return Refused(f"{self.site.name} cannot run a task of {counted(task.procs, 'processor')}")
 
 
 def widest(policy: Spec, cluster: Cluster) -> int:
     """The most processors that a task can have: those of the pool that tasks are submitted to."""
     return policy.policy.pools(Platform((cluster,)))[0].procs
-
-
-def parsed(task: dict[str, Any]) -> Task:
-    """The task of a request."""
-    return Task.from_json(task)
 
 
 def check_acts(grid: Grid, site: Site) -> None:

@@ -25,7 +25,8 @@ from headway.live.slurm.rules import Rules
 from headway.live.spans import START
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import Spec
-from headway.units import LATEST, NEVER, SECOND
+from headway.units import NEVER, SECOND
+from headway.values import INSTANT, fits
 
 
 class Shadow:
@@ -140,6 +141,14 @@ class Compared:
     """How much earlier than Slurm it would have started those that it would have started (seconds)."""
 
 
+LOOK = {
+    "time": INSTANT,
+    "slurm": [{"job": str, "start": INSTANT}],
+    "policies": {str: {"start": [str]}},
+}
+"""What is compared of a look."""
+
+
 def compare(lines: Iterable[str], file: Path) -> list[Compared]:
     """What a log of looks says of each policy."""
     first: dict[str, dict[str, int]] = {}
@@ -149,26 +158,20 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
     for number, line in enumerate(lines, 1):
         try:
             look = json.loads(line)
-            now = _instant(look["time"])
-            for each in look["slurm"]:
-                started.setdefault(each["job"], (_instant(each["start"]), now))
-            for name, said in look["policies"].items():
-                names += [name] if name not in names else []
-                for job in said["start"]:
-                    first.setdefault(name, {}).setdefault(job, now)
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            raise InputError("is not a record that headway shadow wrote", file=file, line=number) from None
-        before = now
+        except (ValueError, RecursionError):
+            look = None
+        if not fits(look, LOOK):
+            raise InputError("is not a record that headway shadow wrote", file=file, line=number)
+        before = look["time"]
+        for each in look["slurm"]:
+            started.setdefault(each["job"], (each["start"], before))
+        for name, said in look["policies"].items():
+            for job in said["start"]:
+                first.setdefault(name, {}).setdefault(job, before)
+            names += [name] if name not in names else []
     if not before:
         raise InputError("holds no record of a cluster; headway shadow writes them", file=file)
     return [_compared(name, first.get(name, {}), started) for name in names]
-
-
-def _instant(value: Any) -> int:
-    """A time of a record (µs)."""
-    if abs(found := int(value)) > LATEST:
-        raise ValueError("beyond the range of times")
-    return found
 
 
 def _compared(name: str, first: dict[str, int], started: dict[str, tuple[int, int]]) -> Compared:

@@ -12,11 +12,9 @@ from typing import Any
 from headway.live.batch import Batch
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
-from headway.live.server import REQUESTS, ClusterServer, parsed
+from headway.live.server import REQUESTS, ClusterServer
 from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND, Span, noted
 from headway.live.task import Task
-from headway.live.wire import Refused
-from headway.plain import counted
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 
 LIVE = ("waiting", "running", "suspended")
@@ -102,10 +100,8 @@ class SimulatedServer(ClusterServer):
             self.names = {job.number: name for name, job in self.jobs.items()}
 
     def _job(self, task: Task, procs: int) -> Job:
-        deadline = -1 if task.deadline is None else task.deadline
-        memory = -1 if task.memory_mb is None else task.memory_mb * 1024
         runtime = task.walltime if task.runtime is None else task.runtime
-        return Job(task.walltime, self.shapes.shape(task, procs), runtime, deadline, task.urgent, memory)
+        return Job.of(task, self.shapes.shape(task, procs), runtime)
 
     def _tuned(self, task: Task) -> tuple[int, int]:
         return self.shapes.tuned(task, lambda procs: self.batch.tried(self._job(task, procs)))
@@ -116,7 +112,7 @@ class SimulatedServer(ClusterServer):
             if job.state != "waiting" or self.batch.phase(job.number) != "waiting":
                 return {"completion": STARTED, "procs": 0}
             return self._answer(job)
-        asked = parsed(task)
+        asked = Task.from_json(task)
         completion, procs = self._tuned(asked)
         if completion == NO_ANSWER:
             return {"completion": NO_ANSWER, "procs": 0}
@@ -132,10 +128,10 @@ class SimulatedServer(ClusterServer):
         if name in self.jobs:
             return self._answer(self.jobs[name])
         self.guard.permit("submit")
-        asked = parsed(task)
+        asked = Task.from_json(task)
         completion, procs = self._tuned(asked)
         if completion == NO_ANSWER:
-            raise Refused(f"{self.site.name} cannot run a task of {counted(asked.procs, 'processor')}")
+            raise self.cannot_run(asked)
         job = Simulated(self.given, asked, procs)
         self.given += 1
         self.names[job.number] = name

@@ -12,13 +12,13 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from headway.units import LATEST
+from headway.values import INSTANT, fits
 
 START, RESUME, SUSPEND, STOP, KILL = "start", "resume", "suspend", "stop", "kill"
 """What the policy of a cluster wants to be done with a job."""
 GIVEN_UP, SUSPENDED = "given up", "suspended"
-MOST_RUNS = 1 << 31
-"""Runs of a job are fewer."""
+SPAN = {"run": range(1 << 31), "state": (GIVEN_UP, SUSPENDED), "start": INSTANT, "end": (INSTANT, None)}
+"""What a span may say."""
 
 
 class Span(NamedTuple):
@@ -72,18 +72,10 @@ def stored_spans(text: Any) -> list[Span] | None:
         return None
 
 
-def told_spans(value: object) -> list[Span] | None:
+def told_spans(value: Any) -> list[Span] | None:
     """Spans from what a server or a file says; None if these are none."""
-    if not isinstance(value, list):
+    if not fits(value, [list]):
         return None
-    found = [Span(*each) for each in value if isinstance(each, list) and len(each) == len(Span._fields)]
-    sound = all(
-        type(span.run) is int
-        and 0 <= span.run < MOST_RUNS
-        and span.state in (GIVEN_UP, SUSPENDED)
-        and type(span.start) is int
-        and abs(span.start) < LATEST
-        and (span.end is None or (type(span.end) is int and span.start <= span.end < LATEST))
-        for span in found
-    )
+    found = [Span(*each) for each in value if len(each) == len(Span._fields)]
+    sound = all(fits(span._asdict(), SPAN) and (span.end is None or span.start <= span.end) for span in found)
     return found if sound and len(found) == len(value) else None

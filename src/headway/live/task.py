@@ -14,6 +14,7 @@ from typing import Any
 from headway.errors import UsageError
 from headway.plain import cut
 from headway.units import DAY, LATEST, LONGEST
+from headway.values import fits
 
 PLACES = re.compile(r"\{(procs|cluster)\}")
 LONGEST_TEXT = 1 << 20
@@ -142,15 +143,13 @@ WHOLE = ("procs", "walltime", "max_procs", "stage_time", "deadline", "memory_mb"
 
 def _typed(name: str, value: Any) -> Any:
     """A value of a JSON document as the field has it."""
-    if name in WHOLE:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"{name} must be a whole number, not {value!r}")
-        return value
+    if name in WHOLE and not fits(value, int):
+        raise ValueError(f"{name} must be a whole number, not {value!r}")
     if name == "urgent":
         return bool(value)
     if name == "parallel_fraction":
         return float(value)
-    if name in ("command", "stage", "forms") and not isinstance(value, (list, tuple)):
+    if name in ("command", "stage", "forms") and not fits(value, (list, tuple)):
         raise ValueError(f"{name} must be a list, not {value!r}")
     return value
 

@@ -238,9 +238,6 @@ class _Requests(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Requests are not logged; what they do is journalled."""
 
-    def address_string(self) -> str:
-        return "client"
-
 
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True

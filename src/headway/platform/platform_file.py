@@ -24,6 +24,7 @@ from typing import Any
 from headway.documents import parse_toml, read_text
 from headway.errors import InputError, UsageError
 from headway.platform.cluster import Cluster, NodeGroup
+from headway.values import fits
 
 CLUSTER_KEYS = ("name", "speed", "procs", "nodes", "policy")
 NODE_KEYS = ("count", "cores", "memory_gb", "bandwidth_gb_s")
@@ -87,9 +88,9 @@ class _PlatformFile:
         except UsageError as error:
             raise self.error(str(error), self.culprit(error, NODE_KEYS), cluster, number) from None
 
-    def tables(self, value: object, key: str, cluster: int = 0) -> list[dict[str, Any]]:
-        if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
-            return value
+    def tables(self, value: Any, key: str, cluster: int = 0) -> list[dict[str, Any]]:
+        if fits(value, [dict]):
+            return list(value)
         header = "[[cluster.nodes]]" if cluster else "[[cluster]]"
         raise self.error(f"must be written as a list of tables, {header}", key, cluster)
 

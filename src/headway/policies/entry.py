@@ -9,9 +9,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
-from headway.grammar import LARGEST, Call, name_text, value_text
+from headway.grammar import Call, name_text, value_text
 from headway.policies.composition import reason_against
 from headway.units import LONGEST, SECOND
+from headway.values import LARGEST
 
 if TYPE_CHECKING:
     from headway.policies.spec import Spec

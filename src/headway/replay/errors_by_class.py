@@ -51,7 +51,7 @@ def errors(simulated: Times, recorded: Times) -> Row:
 def by_size(schedule: Schedule, rows: NDArray[np.int64], simulated: Times, recorded: Times) -> list[Row]:
     """One line for each class of sizes up to a power of two."""
     power = size_classes(schedule.procs[rows]).astype(np.int64)
-    return _table("size", power, lambda code: size_class(code), simulated, recorded)
+    return _table("size", power, size_class, simulated, recorded)
 
 
 def by_week(schedule: Schedule, rows: NDArray[np.int64], simulated: Times, recorded: Times) -> list[Row]:

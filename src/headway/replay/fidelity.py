@@ -125,10 +125,8 @@ def _in_all(schedules: Sequence[Schedule]) -> NDArray[np.bool_]:
 
 def _waits(schedule: Schedule, first: Schedule, rows: NDArray[np.int64]) -> Times:
     """The waits (µs) of the jobs in these rows of the first schedule; this one has them all."""
-    job = schedule.workload.job
-    if not np.array_equal(job, first.workload.job):
-        order = np.argsort(job, kind="stable")
-        rows = order[np.searchsorted(job, first.workload.job[rows], sorter=order)]
+    if not np.array_equal(schedule.workload.job, first.workload.job):
+        rows = schedule.workload.rows_of(first.workload.job[rows])[1]
     return np.asarray(schedule.wait[rows])
 
 

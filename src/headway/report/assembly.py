@@ -39,6 +39,10 @@ def section(
     return f'<section id="{name}"{kind}><h2>{escape(title)}</h2>{told}{content}</section>'
 
 
+TROUBLE = '<p class="trouble" id="trouble" hidden></p>'
+"""Where a page says what it cannot show."""
+
+
 def verdict_section(paragraphs: Sequence[str], care: str = "", more: str = "") -> str:
     """What the runs tell, in paragraphs of HTML; ``care`` says how to take it."""
     body = "".join(f"<p>{text}</p>" for text in paragraphs) + (f'<p class="care">{care}</p>' if care else "")

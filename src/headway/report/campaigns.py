@@ -37,7 +37,7 @@ HIDDEN = ("cell", "block", "policy", "baseline", "status", "error", "tau")
 
 def campaign_page(results: Results, command: str = "", title: str = "") -> str:
     """The whole page as text; `command` is the one that makes this report."""
-    record = _record(results)
+    record = results.described  # empty where it is not there: the results alone are a report too
     title = title or str(record.get("name") or results.folder.name)
     labels = list(dict.fromkeys(results.frame["label"].to_list()))
     metrics = _metrics(results)
@@ -74,10 +74,6 @@ def campaign_page(results: Results, command: str = "", title: str = "") -> str:
         ("cells-section", "Cells"), ("provenance", "Provenance"),
     ]  # fmt: skip
     return page(f"{title} · campaign", "\n".join(parts), links, data)
-
-
-def _record(results: Results) -> dict[str, Any]:
-    return results.described  # empty where it is not there: the results alone are a report too
 
 
 def _metrics(results: Results) -> list[str]:

@@ -11,7 +11,7 @@ from headway.figures.style import GREY, colour_of
 from headway.metrics import Comparison, compare
 from headway.metrics.catalogue import BY_NAME, says_something, unit_text
 from headway.plain import counted
-from headway.report.assembly import asset, page, section, tabs, verdict_section
+from headway.report.assembly import TROUBLE, asset, page, section, tabs, verdict_section
 from headway.report.jobs import job_table, schedule_data
 from headway.report.provenance import facts_table, ledger_section, provenance_section
 from headway.report.table import Cell, Column, colour_dot, table
@@ -109,7 +109,7 @@ def _title(comparison: Comparison, title: str) -> str:
 
 def _verdict_section(comparison: Comparison) -> str:
     paragraphs, care = verdict(comparison)
-    return verdict_section(paragraphs, care, '<p class="trouble" id="trouble" hidden></p>')
+    return verdict_section(paragraphs, care, TROUBLE)
 
 
 def _tiles(comparison: Comparison, colours: Sequence[str]) -> str:

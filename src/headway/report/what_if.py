@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from headway.report.assembly import section, tabs
+from headway.report.assembly import TROUBLE, section, tabs, verdict_section
 from headway.report.schedules import schedules_page
 from headway.report.table import Cell, Column, table
 from headway.report.words import number
@@ -30,14 +30,9 @@ def _opening(answers: Sequence[Answer]) -> str:
     told = []
     for found in answers:
         first, *others = findings(found)
-        told.append(f"<p><strong>{escape(first)}</strong></p>")
-        told += [f"<p>{escape(sentence)}</p>" for sentence in others]
-    *truth, care = (escape(sentence) for sentence in cautions(answers[0]))
-    told += [f"<p>{sentence}</p>" for sentence in truth]
-    trouble = '<p class="trouble" id="trouble" hidden></p>'
-    words = (
-        f'<section id="verdict" class="verdict">{"".join(told)}<p class="care">{care}</p>{trouble}</section>'
-    )
+        told += [f"<strong>{escape(first)}</strong>", *map(escape, others)]
+    *truth, care = map(escape, cautions(answers[0]))
+    words = verdict_section([*told, *truth], care, TROUBLE)
     panels = [(f"who-{place}", found.name, _table(found)) for place, found in enumerate(answers)]
     content = tabs(panels) if len(panels) > 1 else panels[0][2]
     return words + section(

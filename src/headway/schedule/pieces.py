@@ -26,6 +26,13 @@ PLACES = ("cluster", "group", "node")
 """Columns that every table of pieces has, and those of where they were, which it may have."""
 
 
+def rows_among(chosen: NDArray[Any], length: int) -> NDArray[np.int64]:
+    """For each of so many rows, which of the chosen ones (rows or a mask) it is; ``NONE`` for the others."""
+    found = np.full(length, NONE, np.int64)
+    found[chosen] = np.arange(len(found[chosen]))
+    return found
+
+
 @dataclass(eq=False)
 class Pieces:
     """A table of pieces, any order; times in µs, half-open intervals [start, end).

@@ -5,69 +5,45 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from headway.documents import (
-    Check,
-    check_entries,
-    digest_of,
-    either,
-    is_none,
-    is_number,
-    is_table,
-    is_text,
-    is_whole,
-    list_of,
-    read_json,
-    table_of,
-)
+from headway.documents import check_entries, digest_of, read_json
 from headway.errors import InputError
 from headway.platform.cluster import MOST_PROCS
 from headway.schedule.files import NAMES, RUN
 from headway.schedule.twins import Difference, first_difference
+from headway.values import COUNT, NUMBER
 
 AGAIN = "run the simulation again"
-
-
-def _is_entry(row: Any) -> bool:
-    """Whether a value is an entry of a ledger."""
-    return (
-        is_table(row)
-        and is_text(row.get("rule"))
-        and is_text(row.get("action"))
-        and is_whole(row.get("count"))
-        and list_of(is_number)(row.get("jobs"))
-    )
-
 
 SOURCE = ("name", "sha256", "format")
 """What is said of a log."""
 
-ENTRIES: dict[str, Check] = {
-    "version": is_text,
-    "policy": is_text,
-    "platform": is_table,
-    "processors": lambda value: is_whole(value) and 0 < value <= MOST_PROCS,
-    "groups": table_of(is_whole),
-    "promise": is_text,
-    "jobs": is_whole,
-    "ledger": list_of(_is_entry),
-    "jobs_in_log": is_whole,
-    "dropped": is_whole,
-    "trace": lambda value: is_table(value) and all(is_text(value.get(key)) for key in SOURCE),
-    "rules": table_of(is_text),
-    "unix_start": either(is_none, is_whole),
-    "transformations": list_of(is_text),
-    "named": list_of(is_text),
-    "labels": table_of(list_of(is_text)),
-    "own": is_table,
-    "files": table_of(is_text),
-    "seed": is_whole,
-    "command": is_text,
-    "policy_source": is_table,
-    "timing": table_of(is_number),
-    "mean_queue_per_pass": is_number,
-    "max_queue": is_number,
-    "events": is_number,
-    "passes": is_number,
+ENTRIES: dict[str, Any] = {
+    "version": str,
+    "policy": str,
+    "platform": dict,
+    "processors": range(1, MOST_PROCS + 1),
+    "groups": {str: COUNT},
+    "promise": str,
+    "jobs": COUNT,
+    "ledger": [{"rule": str, "action": str, "count": COUNT, "jobs": [NUMBER]}],
+    "jobs_in_log": COUNT,
+    "dropped": COUNT,
+    "trace": dict.fromkeys(SOURCE, str),
+    "rules": {str: str},
+    "unix_start": (None, COUNT),
+    "transformations": [str],
+    "named": [str],
+    "labels": {str: [str]},
+    "own": dict,
+    "files": {str: str},
+    "seed": COUNT,
+    "command": str,
+    "policy_source": dict,
+    "timing": {str: NUMBER},
+    "mean_queue_per_pass": NUMBER,
+    "max_queue": NUMBER,
+    "events": NUMBER,
+    "passes": NUMBER,
 }
 """What the entries of run.json are; others are kept as they stand there."""
 

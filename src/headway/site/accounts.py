@@ -10,11 +10,9 @@ from pathlib import Path
 from headway.errors import InputError
 from headway.site import values
 from headway.site.entries import Entry, text_of
+from headway.site.export import ASSOCIATIONS
 from headway.site.limits import NAMES, inherited, limits_of
 from headway.site.model import PARENT, Association, Limits, Qos
-
-ASSOCIATIONS = "sacctmgr --parsable2 show associations format=Cluster,Account,ParentName,User,Partition,Share,Priority,DefQOS,QOS,GrpJobs,GrpJobsAccrue,GrpSubmit,GrpWall,GrpTRES,GrpTRESMins,GrpTRESRunMins,MaxJobs,MaxJobsAccrue,MaxSubmit,MaxWall,MaxTRES,MaxTRESPerNode,MaxTRESMins"  # noqa: E501
-"""The command that shows associations with all that is read of them."""
 
 _DUMP_KEYS = (
     "Fairshare", "Shares", "Priority", "DefaultQOS", "QOS", "QosLevel", "Partition", "Partitions",
@@ -188,8 +186,8 @@ def _shown(path: Path, cluster: str) -> list[Given]:
     named = bool(rows) and "ParentName" in rows[0]
     indented = any(entry.get("Account").startswith(" ") for entry in rows)
     if not named and not indented:
-        message = f"does not say which account is whose parent; export with: {ASSOCIATIONS}"
-        raise InputError(message, file=path)
+        command = f"sacctmgr --parsable2 show associations format={','.join(ASSOCIATIONS)}"
+        raise InputError(f"does not say which account is whose parent; export with: {command}", file=path)
     given: list[Given] = []
     stack: list[tuple[int, str]] = []
     for entry in rows:

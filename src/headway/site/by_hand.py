@@ -45,6 +45,7 @@ from headway.errors import InputError
 from headway.site.accounts import Given
 from headway.site.config import Config
 from headway.site.entries import Entry, text_of
+from headway.values import fits
 
 TABLES = ("node", "partition", "qos", "account", "user")
 KEYS = ("name", "jobs", "parameters", *TABLES)
@@ -65,7 +66,7 @@ class SiteFile:
     def entries(self, table: str, first: str) -> Iterator[Entry]:
         """The tables of one kind; their `name` under the key that Slurm has for it."""
         listed = self.document.get(table, [])
-        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        if not fits(listed, [dict]):
             raise InputError(f"must be written as [[{table}]]", file=self.path, field=table)
         lines = [
             number

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from headway.documents import LARGEST
 from headway.errors import InputError
+from headway.values import LARGEST
 
 Value = TypeVar("Value")
 

@@ -103,6 +103,12 @@ class Parts(NamedTuple):
         """The lines of partitions, QOS and associations."""
         return self.partition_lines, self.qos_lines, self.association_lines
 
+    @property
+    def leaves_selection_open(self) -> bool:
+        """Whether slurm.conf does not say how nodes are chosen, which depends on the version then."""
+        from_slurm = any(self.config.where(key).startswith("slurm.conf") for key in self.config)
+        return from_slurm and "SelectType" not in self.config
+
     def fields(self) -> dict[str, Any]:
         """The fields of `Site`; files of the folder add what only they have."""
         folder, config = self.folder, self.config
@@ -136,6 +142,9 @@ class Parts(NamedTuple):
     def not_modelled(self) -> Iterator[NotModelled]:
         """Parameters, keys of nodes and partitions, and files that are not taken into account."""
         yield from parameters_not_modelled(self.config)
+        if self.leaves_selection_open:
+            name = "SelectType (not set: taken as select/cons_tres, as since 23.11; select/linear before)"
+            yield NotModelled(name, "", "slurm.conf")
         for lines, kind in ((self.node_lines, "NodeName"), (self.partition_lines, "PartitionName")):
             seen: set[str] = set()
             for entry in lines:

@@ -82,12 +82,16 @@ def times_of(
     """Place, start and end of each time of each reservation, until ``ahead`` seconds after the log.
 
     The accounting, which gives them numbers, lists each time of one that recurs by itself: where the next one
-    is not listed though the log goes on, the reservation was deleted.
+    is not listed though the log goes on, or the last is shorter than another, the reservation was deleted.
     """
     last = {one.name: one.start for one in sorted(reservations, key=lambda one: one.start)}
+    longest: dict[str, int] = {}
+    for one in reservations:
+        longest[one.name] = max(longest.get(one.name, 0), one.end - one.start)
     for place, one in enumerate(reservations):
         times = one.instances(log_end + ahead)
-        deleted = one.number and len(times) > 1 and times[1][0] <= log_end
+        cut_short = one.end - one.start < longest[one.name]
+        deleted = one.number and len(times) > 1 and (cut_short or times[1][0] <= log_end)
         if deleted or one.start < last[one.name]:
             times = times[:1]
         for start, end in times:

@@ -69,7 +69,7 @@ def _with_whole_nodes(site: Site, workload: Workload) -> Workload:
     action = "had all CPUs of its nodes and asked for fewer: taken as --exclusive"
     entry = LedgerEntry.of("whole_nodes", action, workload.job[whole], dropped=False)
     exclusive = np.where(whole, 1, exclusive)
-    return workload.with_columns(exclusive=exclusive).with_ledger(workload.ledger.with_entries(entry))
+    return workload.with_columns(exclusive=exclusive).with_entries(entry)
 
 
 def _cpus_of(site: Site, nodes: str) -> int:

@@ -76,6 +76,8 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
     plugin = config.get("TopologyPlugin")
     if plugin.upper() not in (*_OFF, "TOPOLOGY/TREE"):
         yield NotModelled("TopologyPlugin", plugin, config.where("TopologyPlugin"))
+    elif plugin.upper() not in _OFF and "linear" in config.get("SelectType").lower():
+        yield NotModelled("TopologyPlugin with select/linear", plugin, config.where("TopologyPlugin"))
     for part in config.list("TopologyParam"):
         if part in NETWORKS:
             yield NotModelled(f"TopologyParam {part}", "", config.where("TopologyParam"))
@@ -116,6 +118,11 @@ def rules_not_modelled(
                 yield NotModelled(f"{name} of {who}", value, line.where)
         if association.partition:
             yield NotModelled(f"an association of {who} for one partition", association.partition, line.where)
+    select = "SelectTypeParameters"
+    threaded = any(node.threads_per_core > 1 for node in site.nodes) and not site.is_linear
+    if threaded and any(part.startswith("CR_CPU") for part in site.config.list(select)):
+        name = f"{select} CR_CPU (limits, usage and memory by CPU count whole cores, as with CR_Core)"
+        yield NotModelled(name, "", site.config.where(select))
     cores = sum(one.cores is not None and not one.nodes for one in site.reservations)
     if cores:
         yield NotModelled("reservations of cores, without nodes", f"{cores:,}", "reservations.txt")

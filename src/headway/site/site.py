@@ -51,6 +51,11 @@ class Site:
     """The log that goes with the site."""
     folder: Path | None = None
 
+    def __post_init__(self) -> None:
+        if self.is_linear:  # where MaxCPUsPerNode bounds nobody
+            free = tuple(replace(one, max_cpus_per_node=None) for one in self.partitions)
+            object.__setattr__(self, "partitions", free)
+
     @classmethod
     def load(cls, folder: str | Path) -> Site:
         """The site of a folder with slurm.conf, or what scontrol shows, and what sacctmgr shows."""
@@ -80,6 +85,11 @@ class Site:
     def cpus(self) -> int:
         """CPUs of all nodes."""
         return sum(node.cpus for node in self.nodes)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether jobs take whole nodes by ``select/linear``."""
+        return "linear" in self.config.get("SelectType").lower()
 
     @cached_property
     def node_place(self) -> Mapping[str, int]:

@@ -110,12 +110,12 @@ def answer(name: str, bases: Sequence[Schedule], variants: Sequence[Schedule]) -
     base, variant = bases[0], variants[0]
     common = _common([*bases, *variants])
     before, after = (np.stack([_waits(run, common) for run in runs]) for runs in sides)
-    rows = _places(base, common)
+    rows = base.workload.rows_of(common)[1]
     week = (base.submit[rows] - base.submit.min()) // WEEK
     old, new = before.mean(axis=0), after.mean(axis=0)
     wait = base.workload.get("wait")
     known = wait is not None and bool((wait >= 0).any())
-    shorter = variant.run[_places(variant, common)] < base.run[rows]
+    shorter = variant.run[variant.workload.rows_of(common)[1]] < base.run[rows]
     classes = list(_classes(base, rows, before, after, week))
     return Answer(
         name=name,
@@ -141,16 +141,9 @@ def _common(schedules: Sequence[Schedule]) -> Rows:
     return found.astype(np.int64)
 
 
-def _places(schedule: Schedule, jobs: Rows) -> Rows:
-    """The rows of jobs, all of which the schedule has."""
-    job = schedule.workload.job
-    order = np.argsort(job, kind="stable")
-    return np.asarray(order[np.searchsorted(job, jobs, sorter=order)], np.int64)
-
-
 def _waits(schedule: Schedule, jobs: Rows) -> Waits:
     """Waits of jobs in seconds."""
-    return schedule.wait[_places(schedule, jobs)].astype(np.float64) / SECOND
+    return schedule.wait[schedule.workload.rows_of(jobs)[1]].astype(np.float64) / SECOND
 
 
 def _classes(base: Schedule, rows: Rows, before: Waits, after: Waits, week: Rows) -> Iterator[Class]:

@@ -196,7 +196,7 @@ def read_annotations(workload: Workload, path: str | os.PathLike[str] | BinaryIO
     gone = np.array(sheet.jobs, dtype=np.int64)[row_of < 0]
     entry = LedgerEntry.of("annotations", "annotated jobs that were dropped: left out", gone, dropped=False)
     annotated = workload.with_columns(transformation=f"annotations {sheet.name}", **columns)
-    return annotated.with_labels(**labels).with_ledger(workload.ledger.with_entries(entry))
+    return annotated.with_labels(**labels).with_entries(entry)
 
 
 def _rows(workload: Workload, sheet: _Sheet) -> Ints:
@@ -208,13 +208,10 @@ def _rows(workload: Workload, sheet: _Sheet) -> Ints:
         line = sheet.lines[sheet.jobs.index(sheet.jobs[again])]
         message = f"job {sheet.jobs[again]} is on line {line} already; keep one of them"
         raise sheet.error(message, sheet.lines[again], _JOB)
-    order = np.argsort(workload.job, kind="stable")
-    ordered = workload.job[order]
+    known, found = workload.rows_of(jobs)
     rows = np.full(len(jobs), -1, dtype=np.int64)
-    if len(ordered):
-        at = np.minimum(np.searchsorted(ordered, jobs), len(ordered) - 1)
-        rows = np.where(ordered[at] == jobs, order[at], -1)
-    unknown = (rows < 0) & ~np.isin(jobs, workload.ledger.dropped_jobs())
+    rows[known] = found
+    unknown = ~known & ~np.isin(jobs, workload.ledger.dropped_jobs())
     if unknown.any():
         first_unknown = int(np.argmax(unknown))
         message = f"job {jobs[first_unknown]} is not in the workload; correct the number or remove the line"

@@ -6,10 +6,8 @@ away. The same name is replaced by the same one throughout a file, and with a ke
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +20,7 @@ from headway.workload.slurm.json_jobs import COLUMNS as JSON_COLUMNS
 from headway.workload.slurm.json_jobs import SacctJson
 from headway.workload.slurm.text import SacctText
 from headway.workload.stream import LogStream
-from headway.writing import replacing
+from headway.writing import write_lines
 
 _HEADER_KEPT = (
     "version maxjobs maxrecords unixstarttime timezone timezonestring starttime endtime maxnodes maxprocs "
@@ -109,7 +107,7 @@ def anonymise_log(source: str | os.PathLike[str], target: Path, names: Anonymous
             lines = _sacct(text.rows(), lambda: text.names, names, done)
         else:
             lines = _sacct(_json_rows(stream), lambda: list(JSON_COLUMNS), names, done)
-        _write(_some(lines, done, name), target)
+        write_lines(target, _some(lines, done, name))
 
 
 def _json_rows(stream: LogStream) -> Iterator[list[str]]:
@@ -124,19 +122,6 @@ def _some(lines: Iterator[bytes], done: Anonymised, name: str) -> Iterator[bytes
     yield from lines
     if done.lines == before:
         raise InputError("has no job lines; is it a complete log?", file=name)
-
-
-def _write(lines: Iterator[bytes], target: Path) -> None:
-    if str(target) == "-":
-        sys.stdout.buffer.writelines(lines)
-        sys.stdout.buffer.flush()
-        return
-    with replacing(target) as draft, draft.open("wb") as file:
-        if target.suffix == ".gz":
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as packed:
-                packed.writelines(lines)
-        else:
-            file.writelines(lines)
 
 
 def _swf(stream: LogStream, names: Pseudonyms, done: Anonymised) -> Iterator[bytes]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 from headway.errors import InputError, UsageError
 from headway.workload.formats import looked_at, recognised
 from headway.workload.stream import LogStream
-from headway.workload.swf import read_swf
 from headway.workload.table import Workload
 
 if TYPE_CHECKING:
@@ -28,31 +28,20 @@ class Reader(Protocol):
     ) -> Workload: ...
 
 
-def _sacct() -> Reader:
-    from headway.workload.slurm import read_sacct
-
-    return read_sacct
-
-
-def _sacct_json() -> Reader:
-    from headway.workload.slurm import read_sacct_json
-
-    return read_sacct_json
-
-
-def _batsim() -> Reader:
-    from headway.workload.batsim import read_batsim
-
-    return read_batsim
-
-
-READERS: dict[str, Callable[[], Reader]] = {
-    "swf": lambda: read_swf,
-    "sacct": _sacct,
-    "sacct-json": _sacct_json,
-    "batsim": _batsim,
+READERS = {
+    "swf": "headway.workload.swf:read_swf",
+    "sacct": "headway.workload.slurm:read_sacct",
+    "sacct-json": "headway.workload.slurm:read_sacct_json",
+    "batsim": "headway.workload.batsim:read_batsim",
 }
-"""Format -> how to get its reader; a function, so that a format's imports wait until it is read."""
+"""Format -> its reader, by name, so that a format's imports wait until it is read."""
+
+
+def reader_of(format: str) -> Reader:
+    """What reads a format."""
+    module, _, name = READERS[format].partition(":")
+    reader: Reader = getattr(import_module(module), name)
+    return reader
 
 
 def read(
@@ -76,9 +65,9 @@ def read(
         name = os.fspath(path) if isinstance(path, str | os.PathLike) else "-"
         with looked_at(path) as (first, begun):
             format = recognised(first, name) or "swf"
-            workload = READERS[format]()(begun, rules, compiled=compiled)
+            workload = reader_of(format)(begun, rules, compiled=compiled)
     else:
-        workload = READERS[format]()(path, rules, compiled=compiled)
+        workload = reader_of(format)(path, rules, compiled=compiled)
     if copy is not None and workload.source.sha256 != copy.sha256:
         message = "has changed since it was registered; register it again with 'headway datasets add'"
         raise InputError(message, file=copy.path)
@@ -112,7 +101,7 @@ def read_beginning(path: str, most: int) -> tuple[Workload | None, bool]:
         format = recognised(first, path) or "swf"
     if format in ("swf", "sacct"):
         begun = _Beginning(path, most)
-        return READERS[format]()(cast(BinaryIO, begun)), begun.whole
+        return reader_of(format)(cast(BinaryIO, begun)), begun.whole
     if os.path.getsize(path) > most:
         return None, False
     return read(path, format=format), True

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import sys
 from collections.abc import Iterator
-from typing import IO
 
 import numpy as np
 
@@ -16,7 +13,7 @@ from headway.workload.swf_fields import FIELDS
 from headway.workload.swf_lines import Ints
 from headway.workload.swf_partial import WHOLE_JOBS, WHOLE_JOBS_LINE, is_piece
 from headway.workload.table import Workload
-from headway.writing import replacing
+from headway.writing import write_lines
 
 ROWS = 1 << 16
 """Jobs put into text at a time."""
@@ -30,24 +27,7 @@ def write_swf(workload: Workload, path: str | os.PathLike[str]) -> None:
     a job out of a whole one comes with a line in the header that says what it is. Columns the format does not
     know, such as deadlines, are not written.
     """
-    name = os.fspath(path)
-    if name == "-":
-        for text in _texts(workload):
-            sys.stdout.buffer.write(text)
-        sys.stdout.buffer.flush()
-        return
-    with replacing(name) as draft, draft.open("wb") as file:
-        _write(file, workload, packed=name.endswith(".gz"))
-
-
-def _write(file: IO[bytes], workload: Workload, *, packed: bool) -> None:
-    if not packed:
-        file.writelines(_texts(workload))
-        return
-    # No name and no time in the gzip header: the same workload gives the same bytes.
-    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as archive:
-        for text in _texts(workload):
-            archive.write(text)
+    write_lines(path, _texts(workload))
 
 
 def _texts(workload: Workload) -> Iterator[bytes]:

@@ -271,19 +271,25 @@ class Workload:
 
         `too_large` is "drop" or "error"; by default the reading rule in force.
         """
-        rule = self.rules.get("too_large", "drop") if too_large is None else too_large
         if self.widest <= procs:
             return self
-        fits = self.procs <= procs
-        if rule == "error":
+        action = f"more processors than the machine's {procs}: dropped"
+        remedy = f"and the machine has {procs}; give a larger machine"
+        return self.without_wide(self.procs <= procs, action, remedy, too_large)
+
+    def without_wide(
+        self, fits: npt.NDArray[np.bool_], action: str, remedy: str, too_large: str | None = None
+    ) -> Workload:
+        """Without jobs that are too wide, under an entry; or an error, which goes on with the ``remedy``."""
+        rule = self.rules.get("too_large", "drop") if too_large is None else too_large
+        if rule == "error" and not fits.all():
             row = int(np.argmin(fits))
             raise InputError(
-                f"job {self.job[row]} needs {self.procs[row]} processors and the machine has {procs}; "
-                "give a larger machine or drop such jobs with the rule too_large=drop",
+                f"job {self.job[row]} needs {self.procs[row]} processors {remedy}, or drop such jobs with "
+                "the rule too_large=drop",
                 file=self.source.name,
                 field="processors",
             )
-        action = f"more processors than the machine's {procs}: dropped"
         return self.select(fits, rule="too_large", action=action)
 
     def replaced(

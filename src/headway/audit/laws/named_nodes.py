@@ -156,8 +156,7 @@ def _exclusive(named: OnNodes) -> list[bool]:
     site = named.site
     if site is None:
         return [False] * len(named.user)
-    linear = "linear" in site.config.get("SelectType").lower()
-    whole = {one.name: linear or one.oversubscribe == "EXCLUSIVE" for one in site.partitions}
+    whole = {one.name: site.is_linear or one.oversubscribe == "EXCLUSIVE" for one in site.partitions}
     return [whole.get(name, False) for name in named.partition]
 
 

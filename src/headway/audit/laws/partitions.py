@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.audit.on_nodes import OnNodes
+from headway.audit.on_nodes import Column, OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, of_jobs
 from headway.plain import counted
@@ -80,7 +80,8 @@ def check_access(record: Record) -> Finding | None:
 def check_limits(record: Record) -> Finding | None:
     """No job has more time, nodes or CPUs of a node than its partition allows, nor fewer nodes.
 
-    The CPUs of a node are counted over all jobs of the partition.
+    The CPUs of a node are counted over all jobs of the partition. Where cores have threads, a job may use one
+    thread of each and hold the others beyond the bound.
     """
     named = record.on_nodes
     if named is None or named.site is None:
@@ -102,24 +103,33 @@ def _together(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
         return wrong
     job = shares.job[kept]
     group = partition[job] * (int(shares.node.max()) + 1) + shares.node[kept]
-    change = np.concatenate([shares.cpus[kept], -shares.cpus[kept]])
+    cpus, idle = shares.cpus[kept], np.concatenate([_idle(named, site)[kept], np.zeros_like(kept)])
+    change = np.concatenate([cpus, -cpus])
     when = np.concatenate([record.start[job], record.end[job]])
     groups, who = np.concatenate([group, group]), np.concatenate([job, job])
     order = np.lexsort((change, when, groups))
     total = np.cumsum(change[order])  # each group comes back to 0
     bounds = np.array(list(bounded.values()))[partition[who[order]]]
-    for place in np.flatnonzero((total > bounds) & (change[order] > 0)).tolist():
+    for place in np.flatnonzero((total - idle[order] > bounds) & (change[order] > 0)).tolist():
         row = int(who[order[place]])
         text = f"with {total[place]} CPUs of a node in use by the partition {named.partition[row]}"
         wrong.append((row, f"starts {text}, which allows {bounds[place]}"))
     return wrong
 
 
+def _idle(named: OnNodes, site: Site) -> Column:
+    """CPUs of each share that its job leaves idle if it uses one thread of each core."""
+    threads = {node.name: max(node.threads_per_core, 1) for node in site.nodes}
+    shares = named.shares
+    of_node = np.array([threads.get(name, 1) for name in shares.names], np.int64)[shares.node]
+    return np.asarray(shares.cpus + (-shares.cpus // of_node))
+
+
 def _beyond(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
     wrong: list[Complaint] = []
     counts = np.bincount(named.shares.job, minlength=len(record))
     widest = np.zeros(len(record), np.int64)
-    np.maximum.at(widest, named.shares.job, named.shares.cpus)
+    np.maximum.at(widest, named.shares.job, named.shares.cpus - _idle(named, site))
     codes = np.array([site.partition_place.get(name, -1) for name in named.partition], np.int64)
     for place, partition in enumerate(site.partitions):
         inside = codes == place

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from headway.schedule import Schedule
-
 DAY = 86_400.0
 
 

@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from headway.live.grid_file import Site
+from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused
 
 SILENT = (
@@ -54,3 +56,13 @@ class Slurm:
         if any(sign in said for sign in SILENT):
             raise NoAnswer(f"cluster {self.name} does not answer ({said})")
         raise Refused(f"cluster {self.name}: {said}")
+
+
+def sbatch_words(site: Site, name: str, task: Task, procs: int, minutes: int, output: Path) -> list[str]:
+    """The options with which a task is handed to a cluster, without the ending of its output."""
+    chosen = {"--partition": site.partition, "--account": site.account, "--qos": site.qos}
+    return [
+        f"--job-name={name}", f"--ntasks={procs}", f"--time={minutes}", f"--output={output}.out",
+        f"--chdir={task.folder or '/'}", *(f"{option}={value}" for option, value in chosen.items() if value),
+        *site.options,
+    ]  # fmt: skip

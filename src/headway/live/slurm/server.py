@@ -16,15 +16,14 @@ from headway.live.batch import Batch, Picture, planned_from
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.script import FENCED, Fence, job_script, read_fence
-from headway.live.server import ClusterServer, parsed
+from headway.live.server import ClusterServer
 from headway.live.slurm.accounting import Accounting
-from headway.live.slurm.commands import Slurm
+from headway.live.slurm.commands import Slurm, sbatch_words
 from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import OURS, SlurmJob, in_order, look_at, parse_ours, parse_queue
 from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused
-from headway.plain import counted
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.units import MINUTE, NEVER, SECOND
@@ -141,7 +140,7 @@ class SlurmServer(ClusterServer):
         return self.shapes.tuned(task, completion)
 
     def estimate(self, name: str, task: dict[str, Any]) -> dict[str, Any]:
-        asked = parsed(task)
+        asked = Task.from_json(task)
         if name:
             state = self._state(name, self.jobs())
             if state["state"] not in ("waiting", "held") or "held_by_user" in state:
@@ -181,31 +180,25 @@ class SlurmServer(ClusterServer):
     # ---- acts ---------------------------------------------------------------------------------------------
 
     def submit(self, name: str, fence: str, task: dict[str, Any]) -> dict[str, Any]:
-        asked = parsed(task)
+        asked = Task.from_json(task)
         known = self.named(name)
         if known:
             return self._estimate(asked) | {"procs": known[0].procs}
         self.guard.permit("submit")
         answer = self._estimate(asked)
         if answer["completion"] >= NO_ANSWER:
-            raise Refused(f"{self.site.name} cannot run a task of {counted(asked.procs, 'processor')}")
+            raise self.cannot_run(asked)
         self._sbatch(name, fence, asked, answer["procs"])
         self._looked = -FRESH
         return answer
 
-    def _sbatch(self, name: str, fence: str, task: Task, procs: int, *more: str) -> None:
+    def _sbatch(self, name: str, fence: str, task: Task, procs: int) -> None:
         """Hand a job over, held."""
         self.grid.fence.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.output.mkdir(parents=True, exist_ok=True)
         script = job_script(task, self.grid.fence / fence, fence, procs, self.site.name)
-        site = self.site
-        chosen = {"--partition": site.partition, "--account": site.account, "--qos": site.qos}
-        words = [f"{option}={value}" for option, value in chosen.items() if value]
-        self.slurm.run(
-            "sbatch", "--parsable", "--hold", "--no-requeue", f"--job-name={name}", f"--ntasks={procs}",
-            f"--time={self.minutes(task, procs)}", f"--output={self.output / fence}.out",
-            f"--chdir={task.folder or '/'}", *words, *site.options, *more, text=script,
-        )  # fmt: skip
+        words = sbatch_words(self.site, name, task, procs, self.minutes(task, procs), self.output / fence)
+        self.slurm.run("sbatch", "--parsable", "--hold", "--no-requeue", *words, text=script)
 
     def release(self, name: str) -> dict[str, Any]:
         for job in self.named(name):
@@ -312,9 +305,8 @@ class SlurmServer(ClusterServer):
             job = replace(job, start=None)  # Slurm shows when it was cancelled
         if job.state == "held" and RELEASED in self._comment(job):
             return {"state": "waiting", "procs": procs, "code": None, "held_by_user": True}
-        if job.state == "done":
-            return {"state": "failed", "procs": procs, "started": job.start, "ended": job.end, "code": None}
-        return {"state": job.state, "procs": procs, "started": job.start, "ended": job.end, "code": None}
+        state = "failed" if job.state == "done" else job.state
+        return {"state": state, "procs": procs, "started": job.start, "ended": job.end, "code": None}
 
     def _since(self, job: SlurmJob | None) -> int | None:
         """When a job that was seen suspended came into its state; None: it was not, or nobody knows."""

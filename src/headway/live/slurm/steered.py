@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import signal
 import time
-from pathlib import Path
 from typing import Any
 
 from headway.live.grid_file import Grid, Site
@@ -17,8 +16,8 @@ from headway.live.local_queue import Entry
 from headway.live.local_server import LocalServer
 from headway.live.processes import Processes
 from headway.live.script import Fence, job_script, read_fence
-from headway.live.server import RETRY, log, parsed
-from headway.live.slurm.commands import Slurm
+from headway.live.server import RETRY, log
+from headway.live.slurm.commands import Slurm, sbatch_words
 from headway.live.slurm.queue import SlurmJob, look_at, parse_queue
 from headway.live.wire import NoAnswer, Refused
 from headway.plain import cut
@@ -131,9 +130,6 @@ class SlurmJobs(Processes):
             time.sleep(0.1)
             self._looked = -FRESH
 
-    def launch(self, script: Path, output: Path) -> int:
-        raise NotImplementedError("jobs of Slurm are handed over")
-
 
 def handed_over(said: str) -> int:
     """The number that sbatch gives a job. Without one it is unknown whether Slurm has the job.
@@ -153,6 +149,8 @@ def _is_alive(job: SlurmJob) -> bool:
 
 class SteeredServer(LocalServer):
     """The front of a Slurm whose starts are Headway's."""
+
+    processes: SlurmJobs
 
     def __init__(self, grid: Grid, site: Site, control: bool) -> None:
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
@@ -193,7 +191,6 @@ class SteeredServer(LocalServer):
 
     def _is_suspended(self, entry: Entry) -> bool:
         """Whether somebody has suspended a job that is to run."""
-        assert isinstance(self.processes, SlurmJobs)
         try:
             found = self.processes.job(entry.pid or 0, entry.name)
         except NoAnswer:
@@ -209,7 +206,6 @@ class SteeredServer(LocalServer):
 
     def _find_process(self, entry: Entry) -> None:
         """A job that was handed over before is known to Slurm by its name; its fence has another number."""
-        assert isinstance(self.processes, SlurmJobs)
         if (number := self.processes.alive(entry.name)) is not None:
             self._set(entry, pid=number)
         elif self._begun(entry) is None:
@@ -219,7 +215,6 @@ class SteeredServer(LocalServer):
 
     def _ended(self, entry: Entry) -> None:
         """One that a controller lost in a crash before it began is handed over again."""
-        assert isinstance(self.processes, SlurmJobs)
         if self._begun(entry) is None and self.processes.job(entry.pid or 0, entry.name) is None:
             self._set(entry, pid=None)
         else:
@@ -236,15 +231,11 @@ class SteeredServer(LocalServer):
         return found
 
     def _start(self, entry: Entry) -> int:
-        task, site = parsed(entry.loaded), self.site
+        task, site = entry.parsed, self.site
         fence = self.grid.fence / entry.fence
         output = self.folder / "output"
         output.mkdir(parents=True, exist_ok=True)
         minutes = -(-self.shapes.walltime(task, entry.procs) // MINUTE)
-        chosen = {"--partition": site.partition, "--account": site.account, "--qos": site.qos}
-        words = [f"{option}={value}" for option, value in chosen.items() if value]
-        words += [f"--job-name={entry.name}", f"--ntasks={entry.procs}", f"--time={minutes + 1}"]
-        words += [f"--output={output / entry.fence}.out", f"--chdir={task.folder or '/'}", *site.options]
+        words = sbatch_words(site, entry.name, task, entry.procs, minutes + 1, output / entry.fence)
         script = job_script(task, fence, entry.fence, entry.procs, site.name)
-        assert isinstance(self.processes, SlurmJobs)
         return self.processes.hand_over(words, script)

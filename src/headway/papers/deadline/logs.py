@@ -123,7 +123,7 @@ def labelled(workload: Workload, chosen: str, hours: float, until: str = "horizo
         return deadlines(workload, share=1 / 3, horizon=horizon, seed=int(chosen[-1]))
     shift = {"first": 2, "second": 1, "third": 0}[chosen.split()[0]]
     every = deadlines(workload, every=1, horizon=horizon, until=until).columns["deadline"]  # type: ignore[arg-type]
-    order = np.argsort(workload.submit, kind="stable")
+    order = workload.order
     mask = np.zeros(len(workload), np.bool_)
     mask[order[2 - shift :: 3]] = True
     return workload.with_columns(deadline=np.where(mask, every, -1))

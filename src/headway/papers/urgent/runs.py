@@ -75,7 +75,7 @@ def simulated(log: Log, run: Run) -> Schedule:
     """The schedule of a run."""
     some, procs = log, log.procs
     if run.jobs and run.jobs < len(log.workload):
-        first = np.argsort(log.workload.submit, kind="stable")[: run.jobs]
+        first = log.workload.order[: run.jobs]
         workload = log.workload.select(np.sort(first), rule="window", action="the first jobs only")
         some = Log(log.name, log.title, workload, log.procs)
     workload = with_urgent(some, run.count, run.seed, run.sizes, run.per_hour)

@@ -368,10 +368,12 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
 
 @kernel
 def start_due(t: int, state: State, k: int) -> None:
-    """Start every job whose reservation begins now.
+    """Start every job whose reservation begins now, unless this turn is for plans alone.
 
     One that finds its processors still held by a job of zero length starts in the next turn of this instant.
     """
+    if state.clock[Clock.ONLY_PLANS]:
+        return
     state.pools[Pool.FREED, k] = 0
     job = next_due(state, k)
     while reserved_start(state, job) == t:

@@ -58,13 +58,6 @@ def fit_to_grid(
     room = np.where(home >= 0, sizes[home], max(widest))
     room[is_moldable(workload.columns)] = workload.procs.max(initial=0)
     fits = workload.procs <= room
-    if workload.rules.get("too_large", "drop") == "error" and not fits.all():
-        row = int(np.argmin(fits))
-        raise InputError(
-            f"job {workload.job[row]} needs {workload.procs[row]} processors, its cluster has {room[row]}; "
-            "give a larger one or drop such jobs with the rule too_large=drop",
-            file=workload.source.name,
-            field="processors",
-        )
     action = "more processors than any cluster it may run on: dropped"
-    return workload.select(fits, rule="too_large", action=action)
+    most = room[np.argmin(fits)] if len(fits) else 0
+    return workload.without_wide(fits, action, f"and its cluster has {most}; give a larger one")

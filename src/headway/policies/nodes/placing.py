@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import InputError
 from headway.platform import Platform
 from headway.platform.node_table import nodes_of
 from headway.workload import Workload
@@ -32,18 +31,9 @@ def fit_to_nodes(workload: Workload, platform: Platform, match: str) -> Workload
     groups = sorted({(node.group.memory_gb, node.group.cores) for node in nodes_of(platform)})
     widest = max(cores for _, cores in groups)
     narrow = workload.procs <= widest
-    if workload.rules.get("too_large", "drop") == "error" and not narrow.all():
-        row = int(np.argmin(narrow))
-        raise InputError(
-            f"job {workload.job[row]} needs {workload.procs[row]} processors and the widest node has "
-            f"{widest} cores; split such jobs with the transformation split, or drop them with the rule "
-            "too_large=drop",
-            file=workload.source.name,
-            field="processors",
-        )
-    kept = workload.select(
-        narrow, rule="too_large", action=f"more processors than the widest node's {widest} cores: dropped"
-    )
+    action = f"more processors than the widest node's {widest} cores: dropped"
+    remedy = f"and the widest node has {widest} cores; split such jobs with the transformation split"
+    kept = workload.without_wide(narrow, action, remedy)
     memory = np.array([gb for gb, _ in groups])
     cores = np.array([width for _, width in groups])
     need = np.zeros(len(kept)) if match == "any" else needs(kept)

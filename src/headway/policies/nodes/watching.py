@@ -39,7 +39,7 @@ def watched(workload: Workload, platform: Platform, policy: Scored, row: int) ->
     from headway.engine.driver import run
     from headway.policies.prepare import Arrivals
 
-    order = np.argsort(workload.submit, kind="stable")
+    order = workload.order
     columns = {name: workload.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")}
     submit, procs, walltime, runtime = columns.values()
     extra = {name: workload.columns[name][order] for name in COLUMNS if name in workload}

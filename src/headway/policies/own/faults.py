@@ -1,7 +1,7 @@
 """Mistakes in a user's policy as one sentence: file and line, what is wrong, the instant and the jobs.
 
 Whatever a user's code raises is a mistake, an exit too, which would end the command as if all had been done;
-but for an interrupt, which is the user's wish.
+but for an interrupt, which is the user's wish: :func:`error_words` lets it go on.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ def is_ours(function: FunctionType) -> bool:
 
 
 def error_words(error: BaseException) -> str:
-    """An exception in words, on one line; one of the user's own may fail even at these."""
+    """A mistake in words, on one line; an interrupt is none and goes on, even out of these words."""
+    if isinstance(error, KeyboardInterrupt):
+        raise error
     try:
         words = " ".join(str(error).split())
     except KeyboardInterrupt:
@@ -121,8 +123,6 @@ def copied(policy: Any, why: str) -> Any:
     """A copy of a user's policy, for a run of its own; ``why`` ends the sentence where there can be none."""
     try:
         return copy.deepcopy(policy)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
         raise UsageError(
             f"{defined_at(policy)}: the policy cannot be copied ({error_words(error)}), and {why}"

@@ -67,7 +67,7 @@ def _constructed(cls: type, params: dict[str, Any], name: str) -> Any:
         raise UsageError(f"{name}: {', '.join(missing)} must be given, as in {name}({missing[0]}=1)")
     try:
         return cls(**params)
-    except (HeadwayError, KeyboardInterrupt):
+    except HeadwayError:
         raise
     except BaseException as error:
         place = faults.users_line(error.__traceback__) or name

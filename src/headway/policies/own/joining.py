@@ -90,7 +90,7 @@ class PythonHook:
         self._look(t, state)
         try:
             answer = decide_of(self.policy)(self.view)
-        except (HeadwayError, KeyboardInterrupt):
+        except HeadwayError:
             raise
         except BaseException as error:
             raise faults.raised(error, self.view, self.policy) from error
@@ -174,7 +174,7 @@ class CompiledHook:
     def __call__(self, t: int, state: State) -> None:
         try:
             self.hook(t, state)
-        except (HeadwayError, KeyboardInterrupt):
+        except HeadwayError:
             raise
         except BaseException as error:
             raise PolicyError(f"{self.where}: {faults.error_words(error)} at {t / SECOND:g} s") from error

@@ -98,8 +98,6 @@ class KeyFunction:
         """The key of one job (``job`` is its number in the log, ``at`` is now in µs), checked."""
         try:
             value = self.function(row, now) if self.takes_now else self.function(row)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
             place = faults.users_line(error.__traceback__) or faults.defined_at(self.function)
             words = _with_columns(error, row)

@@ -78,7 +78,7 @@ def _load(path: Path, digest: str) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, HeadwayError | KeyboardInterrupt):
+        if isinstance(error, HeadwayError):
             raise
         raise _broken(error, str(path)) from error
     finally:
@@ -134,7 +134,7 @@ def load_module(name: str) -> ModuleType:
             if _modules.setdefault(name, now) != now:
                 raise UsageError(f"the module {name} has changed since it was loaded; start Python again")
         return module
-    except (UsageError, KeyboardInterrupt):
+    except UsageError:
         raise
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):

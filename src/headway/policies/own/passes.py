@@ -118,8 +118,6 @@ def run_python(
         view.free = turn.free
         try:
             answer = decide(view)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
             raise faults.raised(error, view, policy) from error
         passes += 1

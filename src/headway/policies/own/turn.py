@@ -45,8 +45,6 @@ class Turn:
             return list(islice(jobs, len(self.view._waiting) + len(self.view._running) + 1))
         except TypeError:
             raise faults.wrong_answer(answer, self.view, self.policy) from None
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # a generator runs the user's code here
             raise faults.raised(error, self.view, self.policy) from error
 

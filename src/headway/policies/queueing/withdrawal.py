@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from headway.engine.local import WITHDRAW
 from headway.engine.queue import find_job
 from headway.engine.tables import Job, Pool, State
 from headway.engine.verbs import withdraw
@@ -13,9 +12,8 @@ from headway.policies.queueing.strict import MACHINE
 
 @entry
 def of_queue(t: int, state: State, job: int, request: int) -> None:
-    """Those behind may start when one leaves."""
-    if request == WITHDRAW:
-        q = 2 * MACHINE
-        ordering.withdraw(state, MACHINE, q, find_job(state, q, Job.KEY, job))
-        state.pools[Pool.FREED, MACHINE] = 1
-        withdraw(state, job)
+    """The only request there is: to leave. Those behind may start then."""
+    q = 2 * MACHINE
+    ordering.withdraw(state, MACHINE, q, find_job(state, q, Job.KEY, job))
+    state.pools[Pool.FREED, MACHINE] = 1
+    withdraw(state, job)

@@ -21,6 +21,7 @@ from headway.policies.slurm.independence import (
     licences_free,
     refuse_array,
     refused_before,
+    tasks_in_queue,
     waits_for_a_start,
 )
 from headway.policies.slurm.life_tables import Array
@@ -174,10 +175,17 @@ def is_searched(memory: Memory, job: int, part: int, now: int) -> bool:
 
 @kernel
 def settle_array(memory: Memory, job: int, part: int, place: int) -> None:
-    """After a search for a task of an array, whose plan would be at ``place``: is the next one searched?"""
-    is_planned = memory.clock[SlurmClock.PLANS] > place and memory.plans[Plan.END, place] >= 0
-    enough = count_array_plan(memory, job) >= memory.settings[Setting.BF_MAX_ARRAY]
-    if enough or not is_planned:
+    """After a search for a task of an array, whose plan would be at ``place``: is the next one searched?
+
+    Not if as many plans as tasks were made, in whichever partitions.
+    """
+    enough = memory.clock[SlurmClock.PLANS] <= place or memory.plans[Plan.END, place] < 0
+    if not enough:
+        plans = count_array_plan(memory, job)
+        enough = plans >= memory.settings[Setting.BF_MAX_ARRAY]
+        if memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 1] != UNSET:
+            enough = enough or plans >= tasks_in_queue(memory, job, part)
+    if enough:
         refuse_array(memory, job, part, Array.REFUSED_CYCLE, memory.clock[SlurmClock.CYCLES])
 
 

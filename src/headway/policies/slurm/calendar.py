@@ -156,6 +156,16 @@ def lay_reserved(memory: Memory, mine: int, start: int, minutes: int, now: int) 
     return start
 
 
+@kernel
+def is_taken_from(memory: Memory, job: int, part: int, mine: int) -> bool:
+    """Whether others take so much of a job's own reservation, by the set ALLOWED, that it is too small."""
+    left, of_all = 0, 0
+    for node in range(memory.nodes.shape[1]):
+        of_all += memory.members[part, node] & memory.reserved[mine, node]
+        left += memory.members[part, node] & memory.sets[Scratch.ALLOWED, node]
+    return bool(left < of_all and left < memory.jobs[SlurmJob.MIN_NODES, job])
+
+
 @routine
 def next_reservation_end(memory: Memory, job: int, part: int, start: int, minutes: int, now: int) -> int:
     """When a reservation that takes nodes of the partition, or of the job's own one, may be over, rounded up.

@@ -101,6 +101,7 @@ def earliest_tried(state: State, job: int, part: int, now: int, only_now: bool) 
             return NEVER
     running, count = memory.running, memory.clock[SlurmClock.RUNNING]
     width, anchor, place = 30, 0, next_staying(state, job, part, now, 0)
+    linear = memory.settings[Setting.LINEAR] > 0
     while place < count:
         last, taken, many = -1, 0, False
         while place < count:
@@ -112,7 +113,7 @@ def earliest_tried(state: State, job: int, part: int, now: int, only_now: bool) 
                 anchor = first_bound(end)
             last = this
             idle += imagine_ended(state, state.jobs[Job.RUN, running[1, this]])
-            if place == count or running[0, place] > anchor + width:
+            if place == count or linear or running[0, place] > anchor + width:
                 break
             taken += 1
             if taken > MANY:
@@ -151,8 +152,12 @@ def group_from(state: State, place: int, bound: int, openings: int) -> tuple[int
     """The group from a place on up to ``bound``: its last job, what comes behind it, whether it is given up.
 
     Only a job with a node free of plans ends a group, the first such one behind which a later end comes.
+    Under select/linear each is a group of its own.
     """
     memory = state.memory
+    if memory.settings[Setting.LINEAR] > 0:
+        last = next_freeing(state, place, openings)
+        return last if last < memory.clock[SlurmClock.RUNNING] else -1, last + 1, False
     count, within = memory.clock[SlurmClock.RUNNING], max(over_by(memory, bound), place)
     last = next_freeing(state, within, openings)
     if last - place > MANY:

@@ -93,6 +93,8 @@ def start_after(memory: Memory, place: int, now: int) -> int:
     end, running = memory.running[0, place], memory.running[1, place]
     if end > now:
         return int(end)
+    if memory.settings[Setting.LINEAR] > 0:
+        return int(now + 1)
     over = memory.partitions[Partition.OVER_TIME, memory.jobs[SlurmJob.PARTITION, running]]
     if over == UNSET:
         return int(now + 60 * memory.jobs[SlurmJob.LENGTH, running])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from headway.policies.slurm.memory_bounds import Asked, adapted
+from headway.policies.slurm.memory_bounds import Asked, Idle, adapted
 from headway.site import Site
 from headway.site.access import DOORS, RULES, Asker, askers, enforces, restricts, rule_against
 from headway.site.model import Partition
@@ -107,17 +108,23 @@ def _fits(workload: Workload, site: Site, partition: Partition) -> Rows:
     most = np.full(len(workload), len(nodes))
     if partition.max_nodes is not None:
         most = np.where(waived["MAXNODES"], most, np.minimum(most, partition.max_nodes))
-    asked = adapted(site, partition, _asked(workload))
-    per_node = [node.cpus for node in nodes]
-    fits = asked.allowed.copy()
-    if partition.max_cpus_per_node is not None:
-        small = sum(cpus <= partition.max_cpus_per_node for cpus in per_node)
+    asked = adapted(site, partition, Asked.of(partial(_column, workload), workload.procs))
+    fits = asked.allowed & (least <= most)
+    of_node = partition.max_cpus_per_node
+    if of_node is not None:
+        small = sum(node.cpus <= of_node for node in nodes)
         fits &= ~_whole(workload, site, partition) | (least <= small)
-        per_node = [min(cpus, partition.max_cpus_per_node) for cpus in per_node]
-    at_best = np.concatenate([[0], np.cumsum(sorted(per_node, reverse=True)), [0]])
-    width = np.where(bound > 0, np.minimum(bound, most), most)
-    fits &= (least <= most) & (asked.cpus <= at_best[np.clip(width, 0, len(nodes))])
-    fits &= asked.node_cpus <= max(per_node, default=0)
+    idle = Idle.of(partial(_column, workload), site)
+    cpus, node_cpus, of_task = (
+        idle.whole_cores(count, asked.cpus_per_task)
+        for count in (asked.cpus, asked.node_cpus, asked.cpus_per_task)
+    )
+    width, each = np.where(bound > 0, np.minimum(bound, most), most), of_task // asked.cpus_per_task
+    for holds in np.unique(each).tolist():  # CPUs for each that a job uses; the bound is on these
+        per_node = [node.cpus if of_node is None else min(node.cpus, holds * of_node) for node in nodes]
+        per_node.sort(reverse=True)
+        at_best = np.concatenate([[0], np.cumsum(per_node), [0]])[np.clip(width, 0, len(nodes))]
+        fits &= (each != holds) | ((cpus <= at_best) & (node_cpus <= max(per_node, default=0)))
     fits &= (bound <= 0) | (bound >= partition.min_nodes) | waived["MINNODES"]
     if partition.max_nodes is not None:
         fits &= (bound <= partition.max_nodes) | waived["MAXNODES"]
@@ -138,20 +145,15 @@ def is_up(site: Site, partition: Partition) -> bool:
     return partition.state.upper() == "UP" or any(one.partition == partition.name for one in site.events)
 
 
-def _asked(workload: Workload) -> Asked:
-    """What the jobs ask for of CPUs and memory."""
-
-    def column(name: str, otherwise: int) -> Codes:
-        given = workload.get(name)
-        return np.full(len(workload), otherwise, np.int64) if given is None else given.astype(np.int64)
-
-    return Asked.of(column, workload.procs)
+def _column(workload: Workload, name: str, otherwise: int) -> Codes:
+    given = workload.get(name)
+    return np.full(len(workload), otherwise, np.int64) if given is None else given.astype(np.int64)
 
 
 def _whole(workload: Workload, site: Site, partition: Partition) -> Rows:
     """Which jobs take nodes as a whole."""
-    asked, linear = workload.get("exclusive"), "linear" in site.config.get("SelectType").lower()
-    none = np.full(len(workload), linear or partition.oversubscribe == "EXCLUSIVE")
+    asked = workload.get("exclusive")
+    none = np.full(len(workload), site.is_linear or partition.oversubscribe == "EXCLUSIVE")
     return none if asked is None else none | (asked > 0)
 
 

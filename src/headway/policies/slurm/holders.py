@@ -136,12 +136,21 @@ def limits_age(limits: Limits) -> bool:
 
 def limits_nodes(site: Site) -> bool:
     """Whether anybody's jobs may hold only so many nodes together."""
-    holders: list[Limits] = [one.limits for one in site.qos] + [one.limits for one in site.associations]
     return any(
         "node" in given
-        for one in holders
+        for one in _all_limits(site)
         for given in (one.grp_tres, one.max_tres_per_user, one.max_tres_per_account)
     )
+
+
+def bounds_nodes(site: Site) -> bool:
+    """Whether limits bound the nodes of any job, alone or together with others."""
+    return limits_nodes(site) or any("node" in one.max_tres for one in _all_limits(site))
+
+
+def _all_limits(site: Site) -> list[Limits]:
+    """The limits of each QOS and association."""
+    return [one.limits for one in site.qos] + [one.limits for one in site.associations]
 
 
 def other_resources(site: Site) -> list[str]:

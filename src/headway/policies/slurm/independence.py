@@ -10,7 +10,7 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.life_tables import After, Array, Dependency, Licence, Outcome
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Memory, Reason, SlurmClock, SlurmJob
+from headway.policies.slurm.tables import UNSET, Memory, Reason, Record, SlurmClock, SlurmJob
 
 MET, OPEN, NEVER = range(3)
 """What is to be said of a dependency: it is met, it may still be, or it cannot be any more."""
@@ -150,15 +150,28 @@ def refuse_array(memory: Memory, job: int, part: int, row: int, number: int) -> 
 
 @kernel
 def count_array_plan(memory: Memory, job: int) -> int:
-    """Count a plan of a task with its array; how many the present cycle has made, 0 where there is none."""
-    array = memory.jobs[SlurmJob.ARRAY, job]
-    if array == UNSET:
-        return 0
-    if memory.arrays[Array.PLANS_CYCLE, array] != memory.clock[SlurmClock.CYCLES]:
-        memory.arrays[Array.PLANS_CYCLE, array] = memory.clock[SlurmClock.CYCLES]
+    """Count a plan of a task with its array; how many the present cycle has made since it planned a task of
+    another array."""
+    array, clock = memory.jobs[SlurmJob.ARRAY, job], memory.clock
+    if memory.arrays[Array.PLANS_CYCLE, array] != clock[SlurmClock.CYCLES] or (
+        clock[SlurmClock.LAST_ARRAY] != array
+    ):
+        memory.arrays[Array.PLANS_CYCLE, array] = clock[SlurmClock.CYCLES]
         memory.arrays[Array.PLANS, array] = 0
+    clock[SlurmClock.LAST_ARRAY] = array
     memory.arrays[Array.PLANS, array] += 1
     return int(memory.arrays[Array.PLANS, array])
+
+
+@routine
+def tasks_in_queue(memory: Memory, job: int, part: int) -> int:
+    """How many tasks of the job's array wait with a record of a partition."""
+    count = 0
+    for place in range(memory.clock[SlurmClock.QUEUED]):
+        other = memory.queue[Record.JOB, place]
+        if other >= 0 and memory.queue[Record.PARTITION, place] == part:
+            count += memory.jobs[SlurmJob.ARRAY, other] == memory.jobs[SlurmJob.ARRAY, job]
+    return count
 
 
 @kernel

@@ -103,13 +103,18 @@ def core_words(site: Site) -> int:
 
 
 def further_total(site: Site) -> Table:
-    """[row, node] generic resources, CPUs that partitions may use, for each level the CPUs as bits."""
+    """[row, node] generic resources, CPUs that partitions may use, for each level the CPUs as bits.
+
+    Of those that partitions may use there are more than their bound where cores have threads: it is on the
+    threads that a job uses, and the job holds the others of its cores, too.
+    """
     words = core_words(site)
     cores = [
         [(1 << min(max(node.cpus - WORD * word, 0), WORD)) - 1 for node in site.nodes]
         for word in range(words)
     ]
     rows = np.array(cores * level_table(site).shape[1], np.int64).reshape(-1, len(site.nodes))
-    most = [[one.max_cpus_per_node] * len(site.nodes) for one in bounded(site)]
+    beyond = [node.threads_per_core if node.threads_per_core > 1 else 0 for node in site.nodes]
+    most = [[(one.max_cpus_per_node or 0) * (1 + more) for more in beyond] for one in bounded(site)]
     of_partitions = np.array(most, np.int64).reshape(-1, len(site.nodes))
     return np.vstack([gres_total(site), of_partitions, rows])

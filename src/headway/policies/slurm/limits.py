@@ -11,6 +11,7 @@ from enum import IntEnum
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel, routine
+from headway.policies.slurm.caps import cap_of, first_qos, qos_cap, second_qos
 from headway.policies.slurm.offers import memory_asked
 from headway.policies.slurm.queue import minutes_in
 from headway.policies.slurm.settings import Setting
@@ -34,45 +35,11 @@ MINUTE = 60
 
 
 @kernel
-def first_qos(memory: Memory, job: int, part: int) -> int:
-    """The QOS whose limits come first."""
-    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[SlurmJob.QOS, job]
-    if of_part == UNSET or (of_job != UNSET and memory.holders[Holder.OVER_PARTITION, of_job] > 0):
-        return int(of_job)
-    return int(of_part)
-
-
-@kernel
-def second_qos(memory: Memory, job: int, part: int) -> int:
-    """The QOS whose limits come second; -1 where there is only one."""
-    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[SlurmJob.QOS, job]
-    first = first_qos(memory, job, part)
-    other = of_job if first == of_part else of_part
-    return UNSET if other == first else int(other)
-
-
-@kernel
 def qos_value(memory: Memory, first: int, second: int, row: int) -> int:
     """The QOS that sets a limit of the row; -1 where none does."""
     if first != UNSET and memory.holders[row, first] != UNSET:
         return first
     if second != UNSET and memory.holders[row, second] != UNSET:
-        return second
-    return UNSET
-
-
-@kernel
-def cap_of(memory: Memory, kind: int, holder: int, tres: int) -> int:
-    """A limit on a resource; -1 where it is not set."""
-    return int(memory.caps[kind * memory.holders.shape[1] + holder, tres])
-
-
-@kernel
-def qos_cap(memory: Memory, kind: int, first: int, second: int, tres: int) -> int:
-    """The QOS that sets a limit on a resource; -1 where none does."""
-    if first != UNSET and cap_of(memory, kind, first, tres) != UNSET:
-        return first
-    if second != UNSET and cap_of(memory, kind, second, tres) != UNSET:
         return second
     return UNSET
 

@@ -5,8 +5,8 @@ for each task, and as much less memory for each::
 
     MaxMemPerCPU=4000    2 tasks, 1 CPU and 10,000 MB each  ->  2 tasks, 3 CPUs each, 3,334 MB for each CPU
 
-A job that asks for memory of each node gets at least so many CPUs there that the bound holds. Only a bound on
-the memory of a node keeps a job out.
+A job that asks for memory of each node gets at least so many CPUs there that the bound holds, and with
+--ntasks-per-node as many for each task as these are. Only a bound on the memory of a node keeps a job out.
 """
 
 from __future__ import annotations
@@ -80,6 +80,32 @@ class InPartition(NamedTuple):
     allowed: npt.NDArray[np.bool_]
 
 
+class Idle(NamedTuple):
+    """Which jobs leave threads of their cores idle, and how many threads a core has."""
+
+    alone: npt.NDArray[np.bool_]
+    """They use one thread of each core."""
+    tasks: npt.NDArray[np.bool_]
+    """Each of their tasks has cores of its own."""
+    threads: int
+
+    @classmethod
+    def of(cls, column: Callable[[str, int], Table], site: Site) -> Idle:
+        """From the columns of a log, as :meth:`Asked.of`."""
+        threads = max((node.threads_per_core for node in site.nodes), default=1)
+        some = column("one_thread", 0) > 0, column("one_task_core", 0) > 0
+        return cls(some[0] & (threads > 1), some[1] & (threads > 1), threads)
+
+    def whole_cores(self, cpus: Table, per_task: Table) -> Table:
+        """CPUs that jobs hold for those that they ask for: all threads of their cores."""
+        cores = np.where(self.alone, per_task * self.threads, -(-per_task // self.threads) * self.threads)
+        return np.where((self.alone | self.tasks) & (cpus > 0), -(-cpus // per_task) * cores, cpus)
+
+    def of_rows(self, rows: Table | npt.NDArray[np.bool_]) -> Idle:
+        """Of some of the jobs."""
+        return Idle(self.alone[rows], self.tasks[rows], self.threads)
+
+
 def bounds(site: Site, partition: Partition) -> tuple[int, int]:
     """MB for each CPU and for each node at most, 0: no bound; the partition's own one before the site's."""
     own = partition.max_mem_per_cpu_mb or 0, partition.max_mem_per_node_mb or 0
@@ -112,12 +138,14 @@ def adapted(site: Site, partition: Partition, asked: Asked) -> InPartition:
     by_cpu, by_node = _memory(site, partition, asked)
     if per_cpu:
         ratio = np.where(by_cpu > per_cpu, -(-by_cpu // per_cpu), 1)
-        per_task = asked.cpus_per_task * ratio
+        on_node = np.where(by_cpu > 0, 1, -(-by_node // per_cpu))
+        of_task = np.where(asked.tasks_per_node > 0, -(-on_node // np.maximum(asked.tasks_per_node, 1)), 1)
+        per_task = np.maximum(asked.cpus_per_task * ratio, of_task)
         return InPartition(
             np.where(ratio > 1, asked.tasks * per_task, asked.cpus),
             per_task,
             np.where(ratio > 1, -(-by_cpu // ratio), asked.memory_cpu),
-            np.maximum(np.where(by_cpu > 0, 1, -(-by_node // per_cpu)), asked.node_cpus(per_task)),
+            np.maximum(on_node, asked.node_cpus(asked.cpus_per_task * ratio)),
             yes,
         )
     on_node = np.where(by_cpu > 0, by_cpu * _cpus_of_node(site, partition, asked), by_node)

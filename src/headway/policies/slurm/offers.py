@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from headway.engine.tables import NODE_ROWS, Node, State, Table
 from headway.jit import kernel
+from headway.policies.slurm.caps import nodes_by_limits
 from headway.policies.slurm.queue import waives
 from headway.policies.slurm.settings import Setting, Waiver
 from headway.policies.slurm.tables import UNSET, Memory, Partition, SlurmJob, SlurmNode, Work
@@ -133,7 +134,9 @@ class Terms(NamedTuple):
     bound: int
     """CPUs that jobs of the partition may have of a node; -1: all."""
     bound_row: int
-    """The row of what is left of them."""
+    """The row of what jobs of the partition leave of them; those that they hold beyond them count, too."""
+    each: int
+    """CPUs that it holds for each that it uses; the bound is on these."""
     by_cpu: int
     """MB for each CPU; -1: memory is counted by node."""
     by_node: int
@@ -143,18 +146,30 @@ class Terms(NamedTuple):
 
 
 @kernel
+def linear_terms(memory: Memory, job: int, by_cpu: int, by_node: int) -> Terms:
+    """The same under select/linear, which counts CPUs of no more tasks than a node may have."""
+    per_task = max(memory.jobs[SlurmJob.CPUS_PER_TASK, job], 1)
+    tasks = per_task * memory.jobs[SlurmJob.TASKS_PER_NODE, job]
+    fewest = int(memory.jobs[SlurmJob.NODE_CPUS, job])
+    return Terms(1, fewest, 1, UNSET, NODE_ROWS, 1, by_cpu, by_node, int(tasks))
+
+
+@kernel
 def terms_of(memory: Memory, job: int, part: int) -> Terms:
     """What a job asks of every node in a partition."""
     by_cpu, by_node = 0, 0
     if memory.settings[Setting.MEMORY] > 0:
         by_cpu = memory_per_cpu(memory, job, part)
         by_node = 0 if by_cpu > 0 else memory_per_node(memory, job, part, UNSET)
+    if memory.settings[Setting.LINEAR] > 0:
+        return linear_terms(memory, job, by_cpu, by_node)
     return Terms(
         int(whole_nodes(memory, job, part)),
         fewest_cpus(memory, job),
         int(memory.jobs[SlurmJob.CPUS_PER_TASK, job]),
         int(memory.partitions[Partition.MAX_CPUS, part]),
         int(NODE_ROWS + memory.partitions[Partition.CPUS_ROW, part]),
+        int(memory.jobs[SlurmJob.CPUS_EACH, job]),
         by_cpu,
         by_node,
         cpus_beside_gres(memory, job),
@@ -171,9 +186,10 @@ def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms:
         return 0
     cpus = table[Node.CPUS, column] if cores else table[Node.FREE_CPUS, column]
     if terms.bound != UNSET:
-        used = 0 if cores else terms.bound - table[terms.bound_row, column]
+        all_of_it = memory.gres_total[terms.bound_row - NODE_ROWS, node]
+        used = 0 if cores else all_of_it - table[terms.bound_row, column]
         too_large = terms.whole > 0 and cpus + used > terms.bound
-        cpus = 0 if too_large else min(cpus, max(terms.bound - used, 0))
+        cpus = 0 if too_large else min(cpus, max(terms.bound - used, 0) * terms.each)
     have = table[Node.FREE_MEMORY, column]
     if terms.by_cpu > 0:
         threads = memory.nodes[SlurmNode.THREADS, node]
@@ -265,11 +281,17 @@ def fewest_nodes(memory: Memory, job: int, part: int) -> int:
 
 @kernel
 def bounded_nodes(memory: Memory, job: int, part: int) -> int:
-    """The most nodes that a job asks for and its partition allows."""
+    """The most nodes that a job asks for, and its partition and limits allow."""
     asked, bound = memory.jobs[SlurmJob.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
     most = MANY_NODES if asked == UNSET else asked
     free = bound == UNSET or waives(memory, job, Waiver.MAX_NODES)
-    return int(most if free else min(most, bound))
+    return int(min(most if free else min(most, bound), nodes_by_limits(memory, job, part)))
+
+
+@kernel
+def is_over_limits(memory: Memory, job: int, part: int) -> bool:
+    """Whether a job wants more nodes than limits let it have, whatever others hold."""
+    return bool(nodes_by_limits(memory, job, part) < fewest_nodes(memory, job, part))
 
 
 @kernel

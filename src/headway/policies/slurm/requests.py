@@ -11,11 +11,14 @@ from headway.engine.tables import Table
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.constraints import Constraint, Features
 from headway.policies.slurm.life import Life
-from headway.policies.slurm.memory_bounds import Asked, bounds, by_place, least_memory
+from headway.policies.slurm.memory_bounds import Asked, Idle, bounds, by_place, default_memory, least_memory
 from headway.policies.slurm.tables import UNSET, Adapted, Choice, Reason, SlurmJob
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
 from headway.units import MINUTE, SECOND
+
+REQUEST = [SlurmJob.CPUS, SlurmJob.CPUS_PER_TASK, SlurmJob.MEMORY_CPU, SlurmJob.NODE_CPUS]
+"""What partitions make of what a job asks for, in the order of :class:`Adapted`."""
 
 
 def padded(lists: Sequence[Sequence[int]], behind: int) -> Table:
@@ -93,7 +96,8 @@ class Requests:
         rows[SlurmJob.MIN_NODES] = self.raised(rows)
         if any(any(bounds(self.site, one)) for one in self.site.partitions):
             self.adapt(rows, asked)
-        rows[SlurmJob.SIZE] = rows[SlurmJob.CPUS]
+        rows[SlurmJob.SIZE], rows[SlurmJob.CPUS_EACH] = rows[SlurmJob.CPUS], 1
+        self.by_core(rows)
         rows[SlurmJob.QOS] = self.qos()
         rows[SlurmJob.USER] = np.maximum(self.column("user", 0), 0)
         rows[SlurmJob.ACCOUNT] = np.maximum(self.column("account", 0), 0)
@@ -121,10 +125,36 @@ class Requests:
         every = by_place(self.site, lists, asked)
         first = every[: len(Adapted)]
         differs = (every != np.tile(first, (lists.shape[1], 1))).any(axis=0) | (first[Adapted.CPUS] < 0)
-        kept = [SlurmJob.CPUS, SlurmJob.CPUS_PER_TASK, SlurmJob.MEMORY_CPU, SlurmJob.NODE_CPUS]
-        rows[kept] = np.where(first[Adapted.CPUS] < 0, rows[kept], first)
+        rows[REQUEST] = np.where(first[Adapted.CPUS] < 0, rows[REQUEST], first)
         rows[SlurmJob.ADAPTED] = np.where(differs, np.cumsum(differs) - 1, UNSET)
         self.adapted = np.ascontiguousarray(every[:, differs])
+
+    def by_core(self, rows: Table) -> None:
+        """Let jobs that leave threads idle ask for all threads of their cores.
+
+        Where they use one thread of a core, memory for each CPU is for that one.
+        """
+        idle = Idle.of(self.column, self.site)
+        if not (idle.alone | idle.tasks).any():
+            return
+        per_task, by_node = rows[SlurmJob.CPUS_PER_TASK], rows[SlurmJob.MEMORY_NODE]
+        rows[SlurmJob.CPUS_EACH] = idle.whole_cores(per_task, per_task) // per_task
+        lists = padded(self.partition_lists, UNSET)
+        parts = np.where(lists < 0, lists[:, :1], lists)[rows[SlurmJob.PARTITIONS]]
+        some = rows[SlurmJob.ADAPTED] != UNSET
+        rows[REQUEST] = self.in_cores(rows[REQUEST], by_node, parts[:, 0], idle)
+        for place, first in enumerate(range(0, len(self.adapted), len(Adapted))):
+            ways = self.adapted[first : first + len(Adapted)]
+            ways[:] = self.in_cores(ways, by_node[some], parts[some, place], idle.of_rows(some))
+
+    def in_cores(self, ways: Table, by_node: Table, parts: Table, idle: Idle) -> Table:
+        """[Adapted, job] what jobs ask for in the partitions ``parts``, with all threads of their cores."""
+        cpus, per_task, by_cpu, node_cpus = ways
+        default = np.array([default_memory(self.site, one)[0] for one in self.site.partitions])[parts]
+        given = np.where(np.maximum(by_cpu, by_node) == UNSET, default, by_cpu)
+        held = [idle.whole_cores(count, per_task) for count in (cpus, per_task, node_cpus)]
+        by_thread = np.where(idle.alone & (given > 0), -(-given // idle.threads), by_cpu)
+        return np.stack([*held[:2], by_thread, held[2]])
 
     def sized(self, rows: Table) -> Table:
         """Whether a search may change the size of a job in its priority: 1 no, 0 the first, -1 each.
@@ -138,8 +168,7 @@ class Requests:
         sizes = {(node.cpus, node.threads_per_core) for node in self.site.nodes}
         size, threads = max(sizes, default=(1, 1))
         in_some = [one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions]
-        linear = "linear" in self.site.config.get("SelectType").lower()
-        whole = (rows[SlurmJob.EXCLUSIVE] > 0) | linear | all(in_some)
+        whole = (rows[SlurmJob.EXCLUSIVE] > 0) | self.site.is_linear | all(in_some)
         least = np.maximum(rows[SlurmJob.MIN_NODES], self.of_partitions(rows, max))
         one_width = (rows[SlurmJob.MAX_NODES] == rows[SlurmJob.MIN_NODES]) & (len(sizes) == 1)
         one_node = (least <= 1) & ((rows[SlurmJob.MAX_NODES] == 1) | (rows[SlurmJob.TASKS] == 1))
@@ -147,7 +176,7 @@ class Requests:
         by_task &= (rows[SlurmJob.NODE_CPUS] <= 1) & (rows[SlurmJob.CPUS] >= least)
         shared = ~whole & (threads == 1) & (not any(in_some)) & (rows[SlurmJob.ADAPTED] == UNSET)
         shared &= by_task | (one_node & (rows[SlurmJob.CPUS] >= rows[SlurmJob.NODE_CPUS]))
-        exact = whole & one_width & (rows[SlurmJob.CPUS] == rows[SlurmJob.MIN_NODES] * size)
+        exact = whole & one_width & (rows[SlurmJob.SIZE] == rows[SlurmJob.MIN_NODES] * size)
         return np.where(shared | exact, 1, np.where(whole & one_width, 0, -1))
 
     def of_partitions(self, rows: Table, which: Callable[[Iterable[int]], int]) -> Table:

@@ -14,18 +14,16 @@ from headway.policies.slurm.bits import (
     unpack,
 )
 from headway.policies.slurm.calendar import NOT_NOW, lay_allowed, next_reservation_end
+from headway.policies.slurm.caps import cap_of, first_qos, second_qos
 from headway.policies.slurm.earliest import BY_COUNT, ONE_BY_ONE, earliest
 from headway.policies.slurm.ends import NEVER
 from headway.policies.slurm.limits import (
     before_selection,
-    cap_of,
-    first_qos,
     hold_by_limit,
-    second_qos,
 )
 from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.node_ends import looks_by_node, openings_for, opens_after
-from headway.policies.slurm.offers import asks_gres
+from headway.policies.slurm.offers import asks_gres, is_over_limits
 from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.plan_table import (
     END,
@@ -63,7 +61,14 @@ from headway.policies.slurm.queue import (
     standing_in,
 )
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.starting import BUSY, FILLING, LIMITED, STARTED, try_start
+from headway.policies.slurm.starting import (
+    BUSY,
+    FILLING,
+    LIMITED,
+    STARTED,
+    hold_over_limits,
+    try_start,
+)
 from headway.policies.slurm.submission import by_deadline
 from headway.policies.slurm.tables import (
     RESOURCE,
@@ -331,6 +336,9 @@ def search(state: State, place: int, now: int) -> bool:
     memory = state.memory
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
     adapt(memory, place)
+    if is_over_limits(memory, job, part):
+        hold_over_limits(state, job, part)
+        return GO_ON
     minutes, length = minutes_of(memory, job, part, now)
     only_now = gets_no_plan(memory, place, now)
     least, kind = memory.jobs[SlurmJob.MIN_NODES, job], kind_of(memory, job, part)

@@ -7,6 +7,7 @@ from headway.engine.tables import NODE_ROWS, Node, State, Table
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
 from headway.policies.slurm.life_tables import Level, Reservation
+from headway.policies.slurm.linear import select_linear
 from headway.policies.slurm.offers import (
     asks_gres,
     fewest_nodes,
@@ -207,6 +208,8 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     A job that shares nodes must also fit as if no CPU were in use, memory as it is: Slurm tries that first.
     """
     memory = state.memory
+    if memory.settings[Setting.LINEAR] > 0:
+        return select_linear(state, table, candidates, job, part, required)
     least, want = fewest_nodes(memory, job, part), wanted_nodes(memory, job, part)
     most, cpus = most_nodes(memory, job, part), memory.jobs[SlurmJob.CPUS, job]
     if most < least:

@@ -127,6 +127,10 @@ class Setting(IntEnum):
     """EnforcePartLimits=ALL: a submission is tested in each of its partitions."""
     WEIGHS_TRES = 75
     """PriorityWeightTRES: what a job asks for counts in its priority."""
+    BOUNDS_NODES = 79
+    """Whether a limit of any kind on nodes is set anywhere, and limits are enforced."""
+    LINEAR = 78
+    """select/linear: jobs take whole nodes, and plans are made with one end after the other."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 

@@ -18,6 +18,7 @@ from headway.policies.slurm.holders import (
     NAMED,
     WAIVERS,
     billing,
+    bounds_nodes,
     caps,
     factors,
     holder_rows,
@@ -138,6 +139,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     jobs = np.vstack([jobs, np.zeros((len(resources), jobs.shape[1]), np.int64)])
     settings, holders = settings_of(site), len(site.qos) + len(site.associations)
     settings[Setting.LIMITS_NODES] = settings[Setting.ENFORCE] and limits_nodes(site)
+    settings[Setting.BOUNDS_NODES] = settings[Setting.ENFORCE] and bounds_nodes(site)
     by_user = any(partition.exclusive_user for partition in site.partitions)
     settings[Setting.KEEPS_NODES] = by_user or bool((jobs[SlurmJob.KEEPS_NODES] > 0).any())
     settings[Setting.USERS], settings[Setting.ACCOUNTS] = users, accounts
@@ -321,8 +323,9 @@ def settings_of(site: Site) -> Table:
         row[Setting.BF_INTERVAL] = -1
     row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
     row[Setting.CORE_WORDS], row[Setting.SLICE] = core_words(site), time_slice(site)
-    if site.switches:
+    if site.switches and not site.is_linear:
         row[Setting.BY_SWITCHES] = 2 if is_optional(config) else 1
+    row[Setting.LINEAR] = site.is_linear
     row[Setting.MEMORY] = "MEMORY" in config.get("SelectTypeParameters").upper()
     row[Setting.MEMORY_CPU] = config.number("DefMemPerCPU") or UNSET
     row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
@@ -413,18 +416,33 @@ def node_rows(site: Site, first: int) -> Table:
     kinds: dict[str, int] = {}
     texts = [str(replace(node, name="", state="")) for node in site.nodes]
     rows[SlurmNode.KIND] = [kinds.setdefault(text, len(kinds)) for text in texts]
+    if site.is_linear:
+        _rank_kinds(site, rows)
     rows[SlurmNode.SET_WEIGHT] = rows[SlurmNode.WEIGHT] * LIGHTER + LIGHTER - 1
-    by_core = "CR_CPU" not in site.config.get("SelectTypeParameters").upper()
-    rows[SlurmNode.THREADS] = [node.threads_per_core if by_core else 1 for node in site.nodes]
+    rows[SlurmNode.THREADS] = [node.threads_per_core for node in site.nodes]  # CR_CPU gives whole cores, too
     told = {event.node for event in site.events}  # better than the state at the time of the export
     rows[SlurmNode.USABLE] = [node.name in told or outage_of(node.state) is None for node in site.nodes]
     return rows
 
 
+def _rank_kinds(site: Site, rows: Table) -> None:
+    """Number the kinds of nodes by weight, and let runs of neighbours go over kinds: so does select/linear.
+
+    Kinds of one weight are one where jobs may be preempted, or nodes are on switches.
+    """
+    kinds = np.where(_merges_kinds(site), 0, rows[SlurmNode.KIND])
+    by_weight = np.stack([rows[SlurmNode.WEIGHT], kinds])
+    rows[SlurmNode.KIND] = np.unique(by_weight, axis=1, return_inverse=True)[1].reshape(-1)
+    rows[SlurmNode.WEIGHT] = 1
+
+
+def _merges_kinds(site: Site) -> bool:
+    return bool(site.switches) or not site.config.get("PreemptType").lower().endswith("none")
+
+
 def partition_rows(site: Site) -> Table:
     """The partitions."""
     rows = np.full((len(Partition), len(site.partitions)), UNSET, np.int64)
-    linear = "linear" in site.config.get("SelectType").lower()
     least_loaded = "CR_LLN" in site.config.list("SelectTypeParameters")
     one_by_one = not {"bf_busy_nodes", "pack_serial_at_end"}.isdisjoint(site.scheduler)
     for p, partition in enumerate(site.partitions):
@@ -442,7 +460,7 @@ def partition_rows(site: Site) -> Table:
             Partition.MAX_CPUS: or_unset(partition.max_cpus_per_node),
             Partition.MEMORY_CPU: or_unset(partition.def_mem_per_cpu_mb),
             Partition.MEMORY_NODE: or_unset(partition.def_mem_per_node_mb),
-            Partition.EXCLUSIVE: linear or partition.oversubscribe == "EXCLUSIVE",
+            Partition.EXCLUSIVE: site.is_linear or partition.oversubscribe == "EXCLUSIVE",
             Partition.QOS: site.qos_place.get(partition.qos, UNSET),
             Partition.UP: is_up(site, partition),
             Partition.OVER_TIME: over_time(site, partition),

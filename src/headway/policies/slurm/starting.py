@@ -7,7 +7,7 @@ from headway.engine.tables import NODE_ROWS, Clock, Ended, Job, Node, Phase, Sha
 from headway.engine.verbs import start_on_nodes, start_suspended
 from headway.jit import kernel, routine
 from headway.policies.slurm.accrual import end_age
-from headway.policies.slurm.calendar import lay_allowed, seconds_left
+from headway.policies.slurm.calendar import is_taken_from, lay_allowed, own_reservation, seconds_left
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.ending import make_go, take_off
 from headway.policies.slurm.ends import forget_running, note_running
@@ -27,6 +27,8 @@ from headway.policies.slurm.offers import (
     LIGHTER,
     asks_gres,
     bounded_nodes,
+    fewest_nodes,
+    is_over_limits,
     lighten,
     reset_weights,
     wanted_nodes,
@@ -235,6 +237,14 @@ def why_not(state: State, job: int, part: int) -> int:
     return PASSED_OVER
 
 
+@kernel
+def hold_over_limits(state: State, job: int, part: int) -> None:
+    """Note the limit that lets a job have fewer nodes than it wants."""
+    nodes = fewest_nodes(state.memory, job, part)
+    size = max(state.memory.jobs[SlurmJob.CPUS, job], nodes)
+    hold_by_limit(state.memory, job, limit_against(state, job, part, size, nodes))
+
+
 @routine
 def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int, minutes: int) -> int:
     """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, or why not.
@@ -243,6 +253,9 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     FILLING.
     """
     memory = state.memory
+    if is_over_limits(memory, job, part):
+        hold_over_limits(state, job, part)
+        return LIMITED
     candidates(state, allowed, job, part)
     if weights_change(memory):
         reset_weights(memory, job, part)
@@ -253,10 +266,18 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         if lay_allowed(memory, job, part, now, minutes, now) != now:
             memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
             return PASSED_OVER
+        mine = own_reservation(memory, job, now)
+        if mine != UNSET and is_taken_from(memory, job, part, mine):
+            for node in range(memory.nodes.shape[1]):  # nobody has the nodes of its reservation in this pass
+                memory.sets[allowed, node] &= 1 - memory.reserved[mine, node]
+            memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
+            return PASSED_OVER
         leave_reserved_out(memory)
     flexible = flexible_reservation(memory, job)
     weigh_outside(memory, flexible, 1)  # plans do not weigh so
+    memory.clock[SlurmClock.BY_KIND] = 1
     found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
+    memory.clock[SlurmClock.BY_KIND] = 0
     weigh_outside(memory, flexible, -1)
     if found > bounded_nodes(memory, job, part):
         found = 0  # the choice by switches does not keep to that, and plans do not care

@@ -166,7 +166,9 @@ class SlurmJob(IntEnum):
     """How long it waits for that, in seconds after its submission."""
     GONE = 78
     """Whether it is taken to have ended in the trial table, where jobs take turns."""
-    HOLDS = 79
+    CPUS_EACH = 79
+    """CPUs that it holds for each that it uses: the threads of a core where it leaves all but one idle."""
+    HOLDS = 80
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -195,7 +197,7 @@ class SlurmNode(IntEnum):
     SAVES_POWER = 6
     """Whether it is switched off when it has been idle for long."""
     KIND = 7
-    """The same for nodes that differ in their names only."""
+    """The same for nodes that differ in their names only; under select/linear lighter ones have less."""
     SET_WEIGHT = 4
     """Its weight as the last tests left it: jobs with generic resources make nodes lighter for others, limits
     on nodes make those heavier that would count anew."""
@@ -360,6 +362,10 @@ class SlurmClock(IntEnum):
     """Whether the table AFTER has the ends of the jobs that run now; -1: there are too many."""
     OPENINGS = 41
     """Rows of openings that are laid for them."""
+    LAST_ARRAY = 43
+    """The array of the task that backfill planned last."""
+    BY_KIND = 42
+    """Whether a start is tried, which select/linear does kind by kind of nodes, the lightest first."""
     UNSETTLED = 30
     """Whether jobs were suspended since it was last found out who may go on."""
 

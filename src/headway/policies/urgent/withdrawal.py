@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.local import JOIN, WITHDRAW
+from headway.engine.local import JOIN
 from headway.engine.profile import change
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED, unpin
@@ -40,7 +40,6 @@ def of_ujfb(t: int, state: State, job: int, request: int) -> None:
     """The plan gives back what it held, and is made anew in the policy's turn."""
     if request == JOIN:
         number_shape(state.jobs, job)
-    if request != WITHDRAW:
         return
     place, begin = find_job(state, plan.Q, Job.KEY, job), state.jobs[Job.RESERVED, job]
     if place < plan.planned_place(state) and begin != NOT_RESERVED:

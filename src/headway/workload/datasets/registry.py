@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from headway.documents import digest_of, is_table, is_text, is_whole, read_json, table_of
+from headway.documents import digest_of, read_json
 from headway.errors import InputError, UsageError
+from headway.values import COUNT, fits
 from headway.workload.datasets.catalogue import DATASETS
 from headway.writing import write_text
 
@@ -60,16 +61,14 @@ def copies() -> dict[str, Copy]:
         return {}
     remedy = "it is not a registry of datasets; remove it and register the files again"
     data = read_json(file, remedy)
-    if not table_of(_is_copy)(data):
+    if not fits(data, {str: _is_copy}):
         raise InputError(f"is damaged: {remedy}", file=file)
     return {str(name): Copy(**entry) for name, entry in data.items()}
 
 
 def _is_copy(entry: Any) -> bool:
     """Whether a value describes a copy; a path with a null byte names no file."""
-    if not is_table(entry) or set(entry) != {"path", "sha256", "bytes"}:
-        return False
-    right = is_text(entry["path"]) and is_text(entry["sha256"]) and is_whole(entry["bytes"])
+    right = fits(entry, {"path": str, "sha256": str, "bytes": COUNT}) and len(entry) == 3
     return right and "\0" not in entry["path"] and len(entry["path"]) < LONGEST_PATH
 
 

@@ -98,6 +98,20 @@ def settle(jobs: Jobs, key: Ints) -> None:
         jobs.drop("unfinished", "still running when the log was taken: dropped", running)
     else:
         jobs.note("unfinished", "still running when the log was taken: kept with its run so far", running)
+    if "request:array" in jobs.records:
+        _order_seconds(jobs)
+
+
+def _order_seconds(jobs: Jobs) -> None:
+    """Jobs of one second stand in the order of their numbers, tasks by that of their array: so they came.
+
+    Slurm numbers each task anew when it starts, and sacct lists it by that number.
+    """
+    submit, array = jobs.get("submit"), jobs.records["request:array"]
+    came = np.where(array >= 0, array, jobs.records["number"])
+    order = np.empty(len(jobs), np.int64)
+    order[np.argsort(submit, kind="stable")] = np.lexsort((came, submit))
+    jobs.records = {name: values[order] for name, values in jobs.records.items()}
 
 
 def _settle_waiting(jobs: Jobs) -> None:
@@ -170,11 +184,16 @@ def _join_resized(jobs: Jobs, seen: Repeats) -> None:
 
 
 def _submitted_first(jobs: Jobs, seen: Repeats) -> None:
-    """The rule requeues=first: the last run of a job was submitted when the job was."""
+    """The rule requeues=first: the last run of a job was submitted when the job was, and stands there.
+
+    So jobs of one second stay in the order of their numbers.
+    """
     moved = seen.began != np.arange(len(jobs))
     for name in ("submit", "eligible"):
         if name in jobs.records:
             jobs.records[name][moved] = jobs.records[name][seen.began[moved]]
+    order = np.argsort(seen.began, kind="stable")
+    jobs.records = {name: values[order] for name, values in jobs.records.items()}
 
 
 def _spread_tasks(jobs: Jobs) -> None:

@@ -25,9 +25,13 @@ Ints = npt.NDArray[np.int64]
 NUMBERS = (
     "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",
     "memory_cpu_mb", "exclusive", "time_min", "nice", "array_limit", "held", "requeue", "contiguous",
-    "kill_invalid", "oversubscribe", "exclusive_user", "switches", "switch_wait",
+    "kill_invalid", "oversubscribe", "exclusive_user", "switches", "switch_wait", "one_thread",
+    "one_task_core",
 )  # fmt: skip
-"""Columns of whole numbers that a submit line gives; `time_min` and `switch_wait` in µs."""
+"""Columns of whole numbers that a submit line gives; `time_min` and `switch_wait` in µs.
+
+A job of `one_thread` uses one thread of each core that it has; one of `one_task_core` has a core for each
+task."""
 
 TEXTS = (
     "partition", "constraint", "gres", "licenses", "reservation", "dependency", "required_nodes",
@@ -37,12 +41,14 @@ TEXTS = (
 
 FURTHER = frozenset((
     "bb", "bbf", "core-spec", "cores-per-socket", "cpus-per-gpu", "extra-node-info", "gpus",
-    "gpus-per-socket", "gpus-per-task", "mem-per-gpu", "mincpus", "nodefile", "ntasks-per-core",
+    "gpus-per-socket", "gpus-per-task", "mem-per-gpu", "mincpus", "nodefile",
     "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "priority", "reboot", "segment",
-    "sockets-per-node", "spread-job", "thread-spec", "threads-per-core", "tmp", "tres-per-task",
+    "sockets-per-node", "spread-job", "thread-spec", "tmp", "tres-per-task",
     "use-min-nodes",
 ))  # fmt: skip
 """Options that change when or where a job starts and are only noted by name."""
+ONE_THREAD = frozenset(("nomultithread", "compute_bound"))
+"""What --hint says of jobs that use one thread of each core."""
 
 SHAPE = ("min_nodes", "tasks", "cpus_per_task", "tasks_per_node")
 """What a line says of nodes and tasks. Where it says nothing, the job script may, which is not in the log:
@@ -53,7 +59,7 @@ COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partitio
 
 ABSENT = dict.fromkeys(
     ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe",
-     "exclusive_user", "switches"), 0
+     "exclusive_user", "switches", "one_thread", "one_task_core"), 0
 )  # fmt: skip
 """Columns in which nothing asked is 0; in all others it is -1."""
 _ARRAY = re.compile(r"^(\d+)_(\d+|\[)")
@@ -91,6 +97,7 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     asked: dict[str, Any] = {}
     if "nodes" in given:
         asked |= _nodes(given["nodes"])
+        asked |= _at_most_tasks(asked, _number(given.get("ntasks", "")))
     for option, name in (
         ("ntasks", "tasks"), ("cpus-per-task", "cpus_per_task"), ("ntasks-per-node", "tasks_per_node"),
     ):  # fmt: skip
@@ -129,6 +136,13 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     if given.get("kill-on-invalid-dep", "").lower() in ("yes", "no"):
         asked["kill_invalid"] = int(given["kill-on-invalid-dep"].lower() == "yes")
     further = [name for name in given if name in FURTHER]
+    hints = set(given.get("hint", "").lower().split(","))
+    asked["one_thread"] = int(bool(hints & ONE_THREAD) or given.get("threads-per-core") == "1")
+    asked["one_task_core"] = int(given.get("ntasks-per-core") == "1")
+    further += [f"hint={hint}" for hint in hints & {"memory_bound"}]
+    for option in {"threads-per-core", "ntasks-per-core"} & given.keys():
+        if given[option] != "1":
+            further.append(option)
     if given.get("exclusive", "") not in ("", "exclusive", "user"):
         further.append(f"exclusive={given['exclusive']}")
     asked["further"] = ",".join(sorted(further))
@@ -150,6 +164,13 @@ def _nodes(text: str) -> dict[str, int]:
     least = int(match[1]) * (1024 if match[2] else 1)
     most = int(match[3]) * (1024 if match[4] else 1) if match[3] else least
     return {"min_nodes": least, "max_nodes": most}
+
+
+def _at_most_tasks(asked: dict[str, Any], tasks: int | None) -> dict[str, int]:
+    """No more nodes than tasks: sbatch itself asks for so many."""
+    if not tasks or "max_nodes" not in asked:
+        return {}
+    return {name: min(asked[name], tasks) for name in ("min_nodes", "max_nodes")}
 
 
 def _gres(given: dict[str, str]) -> str:
@@ -242,7 +263,8 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
 
     ReqMem ends in n or c in older versions and in JSON; since 21.08 it is the memory of the whole job, which
     is taken per CPU where it divides: that is how it comes about unless --mem was in the job script. A job
-    that had more CPUs than it asked for tells which it was: memory per CPU grew with them.
+    that had more CPUs than it asked for tells which it was: memory per CPU grew with them, unless they are
+    threads that it does not use. One that had more memory and no more CPUs had more nodes, with as much each.
     """
     if "ReqMem" not in frame.columns:
         return
@@ -255,7 +277,9 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     whole = ~per_node & ~per_cpu & (total > 0)
     allocated = _first(frame, ("AllocCPUS", cells.whole))
     grew = _first(frame, ("AllocTRES", _memory_of)) > total
-    divides = whole & (total % cpus == 0) & (((allocated <= cpus) & (found["exclusive"] == 0)) | grew)
+    as_asked = (allocated <= cpus) | (found["one_thread"] > 0)
+    divides = whole & (total % cpus == 0) & ((as_asked & (found["exclusive"] == 0)) | grew)
+    divides &= ~(grew & (allocated > 0) & (allocated <= cpus))
     found["memory_node_mb"] = np.where(
         open_ & per_node & (total >= 0),
         total,

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import generator, probabilities, submission_order
+from headway.workload.transform.rebuild import by_submission, generator, probabilities
 from headway.workload.transform.registry import transformation
 
 
@@ -37,8 +37,7 @@ def home(
         weight[workload.procs[:, None] > np.array(sizes)[None, :]] = 0.0
         weight[~weight.any(axis=1), int(np.argmax(sizes))] = 1.0
     upper = np.cumsum(weight, axis=1)
-    draw = np.empty(len(workload))
-    draw[submission_order(workload)] = generator(seed).random(len(workload))
+    draw = by_submission(workload, generator(seed).random(len(workload)))
     code = np.sum(draw[:, None] * upper[:, -1:] >= upper, axis=1)
     return workload.with_columns(cluster=code).with_labels(cluster=list(clusters))
 
@@ -54,6 +53,5 @@ def local(workload: Workload, share: float = 2 / 3, seed: int = 0) -> Workload:
         raise UsageError(f"local: share must be in 0..1, not {share:g}")
     if "cluster" not in workload:
         raise UsageError("local: the jobs have no home cluster yet; apply home or merge before")
-    drawn = np.empty(len(workload), np.bool_)
-    drawn[submission_order(workload)] = generator(seed).random(len(workload)) < share
-    return workload.with_columns(local=drawn & (workload.cluster >= 0))
+    drawn = by_submission(workload, generator(seed).random(len(workload)))
+    return workload.with_columns(local=(drawn < share) & (workload.cluster >= 0))

@@ -10,7 +10,7 @@ from headway.errors import UsageError
 from headway.units import microseconds
 from headway.workload.table import Workload
 from headway.workload.transform.calendar import next_morning
-from headway.workload.transform.rebuild import generator, submission_order
+from headway.workload.transform.rebuild import by_submission, generator
 from headway.workload.transform.registry import transformation
 
 
@@ -45,11 +45,10 @@ def deadlines(
     if every < 1 or horizon < 0 or factor < 0 or (share is not None and not 0 <= share <= 1):
         raise UsageError("deadlines: every must be at least 1, share in 0..1, horizon and factor at least 0")
     chosen = np.zeros(len(workload), np.bool_)
-    order = submission_order(workload)
-    if share is None:
-        chosen[order[every - 1 :: every]] = True
-    else:
-        chosen[order] = generator(seed).random(len(workload)) < share
+    chosen[every - 1 :: every] = True
+    if share is not None:
+        chosen = generator(seed).random(len(workload)) < share
+    chosen = by_submission(workload, chosen)
     slack = np.ceil(workload.walltime * factor).astype(np.int64)
     if until == "horizon":
         latest = workload.submit + np.maximum(slack, microseconds(horizon))

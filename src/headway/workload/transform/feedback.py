@@ -21,6 +21,7 @@ from headway.errors import UsageError
 from headway.units import microseconds
 from headway.workload.ledger import LedgerEntry
 from headway.workload.table import Workload
+from headway.workload.transform.rebuild import by_submission
 from headway.workload.transform.registry import transformation
 
 Ints = NDArray[np.int64]
@@ -96,13 +97,11 @@ def of_fields(workload: Workload) -> tuple[Ints, Ints]:
             f"{workload.source.name}: no job has a preceding job (field 17); give feedback by=sessions, or "
             "leave it out"
         )
-    order = np.argsort(workload.job, kind="stable")
-    place = np.minimum(np.searchsorted(workload.job, named, sorter=order), max(len(order) - 1, 0))
-    before = order[place]
-    rank = np.empty(len(workload), np.int64)
-    rank[np.argsort(workload.submit, kind="stable")] = np.arange(len(workload))
-    fits = (named > 0) & (workload.job[before] == named) & (rank[before] < rank)
-    before = np.where(fits, before, NOBODY)
+    known, rows = workload.rows_of(named)
+    before = np.full(len(workload), NOBODY, np.int64)
+    before[known] = rows
+    rank = by_submission(workload, np.arange(len(workload)))
+    before = np.where((named > 0) & (rank[before] < rank), before, NOBODY)
     end = recorded_ends(workload)[before]
     since = np.where(end >= 0, np.maximum(workload.submit - end, 0), 0)
     given = np.full(len(workload), NOBODY, np.int64) if pause is None else pause

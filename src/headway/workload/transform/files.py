@@ -18,7 +18,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.units import microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import Ints, Mask, generator, probabilities, submission_order
+from headway.workload.transform.rebuild import Ints, Mask, generator, probabilities
 from headway.workload.transform.registry import transformation
 
 
@@ -48,7 +48,7 @@ def files(
     chances = probabilities([1.0] * len(classes) if shares is None else shares, "files")
     if len(chances) != len(classes) or np.any(classes <= 0) or cores < 1 or within < 0:
         raise UsageError("files: memory and shares go together; memory, cores and within are above 0")
-    rows = submission_order(workload)
+    rows = workload.order
     rows = rows[workload.procs[rows] >= least]
     rows, fresh = _sessions(workload, rows, microseconds(within), chain)
     code = np.full(len(workload), -1, np.int64)

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import named, submission_order
+from headway.workload.transform.rebuild import named
 from headway.workload.transform.registry import transformation
 
 FLURRIES: dict[str, list[list[int]]] = {
@@ -44,7 +44,7 @@ def without(
         out |= named(workload, "user", users)
     if queues is not None:
         out |= named(workload, "queue", queues)
-    out[submission_order(workload)[: max(first_jobs, 0)]] = True
+    out[workload.order[: max(first_jobs, 0)]] = True
     return workload.select(~out, rule="without", action="flurry, user or queue: left out")
 
 

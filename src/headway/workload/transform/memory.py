@@ -10,7 +10,7 @@ from headway.errors import UsageError
 from headway.units import SECOND
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import Column, generator, submission_order
+from headway.workload.transform.rebuild import Column, by_submission, generator
 from headway.workload.transform.registry import transformation
 from headway.workload.transform.swap_model import BANDWIDTH, swap_times
 from headway.workload.transform.swap_table import SWAP_TABLE
@@ -87,9 +87,7 @@ def swap(
 
 def _drawn_rows(workload: Workload, seed: int) -> Column:
     """A row of the table for every job, drawn in submission order."""
-    rows = np.empty(len(workload), np.int64)
-    rows[submission_order(workload)] = generator(seed).integers(0, len(SWAP_TABLE), len(workload))
-    return rows
+    return by_submission(workload, generator(seed).integers(0, len(SWAP_TABLE), len(workload)))
 
 
 def _recorded(workload: Workload) -> Column:

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import generator, probabilities, submission_order
+from headway.workload.transform.rebuild import by_submission, generator, probabilities
 from headway.workload.transform.registry import transformation
 
 TYPES_OF_JOBS = ((0.8, 32, 0.5), (0.9, 96, 0.3), (0.99, 256, 0.15), (0.999, 650, 0.05))
@@ -40,8 +40,7 @@ def moldable(
         raise UsageError("moldable: fractions, limits and shares must be lists of one length")
     if np.any((fraction < 0) | (fraction > 1)) or np.any(limit < 1):
         raise UsageError("moldable: fractions must be in 0..1 and limits at least 1")
-    kind = np.empty(len(workload), np.int64)
-    kind[submission_order(workload)] = generator(seed).choice(len(chances), len(workload), p=chances)
+    kind = by_submission(workload, generator(seed).choice(len(chances), len(workload), p=chances))
     rigid = workload.procs <= 1
     if "local" in workload:
         rigid |= workload.local

@@ -115,10 +115,11 @@ def named(workload: Workload, column: str, wanted: list[int | str]) -> Mask:
     return np.isin(values, np.array(codes, np.int64))
 
 
-def submission_order(workload: Workload) -> Ints:
-    """Rows by submit, then by position in the log."""
-    order: Ints = np.argsort(workload.submit, kind="stable")
-    return order
+def by_submission(workload: Workload, drawn: Column) -> Column:
+    """In the order of the log, what was drawn for one job after the other in order of submission."""
+    found = np.empty_like(drawn)
+    found[workload.order] = drawn
+    return found
 
 
 def generator(seed: int) -> np.random.Generator:

@@ -10,7 +10,7 @@ from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import Ints, generator, named, submission_order, with_rows
+from headway.workload.transform.rebuild import Ints, by_submission, generator, named, with_rows
 from headway.workload.transform.registry import transformation
 
 JOB_SETS: dict[str, list[list[float]]] = {"tsunami": [[128, 600], [256, 390], [512, 240]]}
@@ -49,9 +49,7 @@ def urgent(
     if share is not None:
         if not 0 <= share <= 1:
             raise UsageError(f"urgent: share must be in 0..1, not {share:g}")
-        drawn = np.zeros(len(workload), np.bool_)
-        drawn[submission_order(workload)] = generator(seed).random(len(workload)) < share
-        marked |= drawn
+        marked |= by_submission(workload, generator(seed).random(len(workload)) < share)
     return workload.with_columns(urgent=marked)
 
 

@@ -100,7 +100,7 @@ def _busy(starts: NDArray[np.int64], used: Floats, at_least: float, span: int) -
 def _utilization(workload: Workload, starts: NDArray[np.int64], span: int, kind: str) -> Floats:
     """Processor-seconds used in each window [start, start + span)."""
     if kind == "submitted":
-        order = np.argsort(workload.submit, kind="stable")
+        order = workload.order
         total = np.concatenate([[0.0], np.cumsum(executed_area(workload)[order])])
         submit = workload.submit[order]
         return np.asarray(

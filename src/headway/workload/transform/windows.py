@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from headway.errors import UsageError
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import shifted, submission_order
+from headway.workload.transform.rebuild import shifted
 from headway.workload.transform.registry import transformation
 
 
@@ -70,7 +70,7 @@ def first(workload: Workload, jobs: int) -> Workload:
     if jobs < 0:
         raise UsageError(f"first: jobs must be 0 or more, not {jobs}")
     chosen = np.zeros(len(workload), np.bool_)
-    chosen[submission_order(workload)[:jobs]] = True
+    chosen[workload.order[:jobs]] = True
     return workload.select(chosen, rule="first", action=f"after the first {jobs} jobs: left out")
 
 

@@ -29,6 +29,7 @@ from headway.engine.tables import (
 )
 from headway.jit import entry, kernel
 from headway.policies.grid.composed.cluster import Cluster, Shape
+from headway.policies.grid.composed.copies import is_here
 from headway.units import NEVER
 
 FIRST_STEPS, MOST_STEPS = 16, 4096
@@ -193,9 +194,3 @@ def copy_changed(
             count += 1
     world.size[0] = count
     return first_job, first_run
-
-
-@kernel
-def is_here(phase: int) -> bool:
-    """Whether a job in a phase waits, runs or is suspended."""
-    return bool(phase in (Phase.WAITING, Phase.RUNNING, Phase.SUSPENDED))

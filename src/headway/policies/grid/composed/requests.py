@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from headway.engine.clock import crowded
-from headway.engine.local import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW
+from headway.engine.local import WITHDRAW, caught_up, is_behind, only_plan
 from headway.engine.side_by_side import last_never_came, open_chosen
-from headway.engine.tables import Clock, Job, Phase, State, Step, World
+from headway.engine.tables import Clock, Job, Phase, Pool, State, Step, World
 from headway.jit import calling, kernel, routine
 from headway.policies.grid import agent, molding, tuning
 from headway.policies.grid.composed.copies import (
@@ -40,10 +40,12 @@ from headway.policies.grid.composed.sites import (
     register_of,
     request,
     state_of,
+    turn,
     world_of,
 )
 from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes, Setting, servers_of
 from headway.policies.grid.tables import AMDAHL
+from headway.policies.queueing.strict import MACHINE
 from headway.units import NEVER
 
 # ---- a cluster ------------------------------------------------------------------------------------------
@@ -63,13 +65,20 @@ def open_cluster(grid: Tables, k: int, t: int) -> bool:
     return True
 
 
+@routine
+def plan(grid: Tables, k: int) -> None:
+    """A turn of the policy of cluster ``k`` for its plans alone."""
+    state = state_of(grid, k, MAIN)
+    only_plan(state)
+    turn(grid, k, MAIN, register_of(grid, k).facts[Fact.OPENED])
+    caught_up(state)
+
+
 @kernel
 def settle(grid: Tables, k: int) -> None:
     """Put the plan in order from which jobs were taken away."""
-    facts = register_of(grid, k).facts
-    if facts[Fact.DISTURBED]:
-        request(grid, k, MAIN, facts[Fact.OPENED], NOBODY, PUT_IN_ORDER)
-        facts[Fact.DISTURBED] = 0
+    if state_of(grid, k, MAIN).pools[Pool.LEFT, MACHINE] > 0 and register_of(grid, k).facts[Fact.CATCHES_UP]:
+        plan(grid, k)
 
 
 @kernel
@@ -126,14 +135,13 @@ def forget_newcomer(state: State, world: World, register: Register, column: int)
 def take_away(grid: Tables, k: int, job: int) -> None:
     """Take a waiting job away from cluster ``k``, where an instant is open."""
     state, register = state_of(grid, k, MAIN), register_of(grid, k)
-    facts, clock = register.facts, state.clock
-    if facts[Fact.CATCHES_UP] and (clock[Clock.ENDED] > 0 or clock[Clock.FIRST_NEW] < clock[Clock.LAST_NEW]):
-        request(grid, k, MAIN, facts[Fact.OPENED], NOBODY, CATCH_UP)
+    facts = register.facts
+    if facts[Fact.CATCHES_UP] and is_behind(state):
+        plan(grid, k)
     column = register.of_job[job, Kept.COLUMN]
     register.of_job[job, Kept.COLUMN] = -1
-    if column < clock[Clock.FIRST_NEW]:
+    if column < state.clock[Clock.FIRST_NEW]:
         request(grid, k, MAIN, facts[Fact.OPENED], column, WITHDRAW)
-        facts[Fact.DISTURBED] = 1
         facts[Fact.WITHDRAWN_HERE] += 1
     else:
         forget_newcomer(state, world_of(grid, k, MAIN), register, column)

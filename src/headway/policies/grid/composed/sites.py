@@ -57,43 +57,41 @@ class Fact(IntEnum):
     OPENED = 1
     FOLLOWING = 2
     """When something happens next by itself."""
-    DISTURBED = 3
-    """Whether jobs were taken away since its plan was last put in order."""
-    VERSION = 4
+    VERSION = 3
     """How often something has happened here."""
-    FORESEEN = 5
+    FORESEEN = 4
     """The state that the future was made of, and whether nothing is left to happen there."""
-    IS_OVER = 6
-    ASKED_VERSION = 7
+    IS_OVER = 5
+    ASKED_VERSION = 6
     """The last state that was asked about, when, and the number of that state."""
-    ASKED_AT = 8
-    STATE_ASKED = 9
-    ESTIMATES = 10
+    ASKED_AT = 7
+    STATE_ASKED = 8
+    ESTIMATES = 9
     """Estimates so far."""
-    CATCHES_UP = 11
+    CATCHES_UP = 10
     """Whether the policy catches up before a job leaves."""
-    MAY_STOP = 12
+    MAY_STOP = 11
     """Whether it may stop a running job when nobody comes."""
-    NUMBERED_BY = 13
+    NUMBERED_BY = 12
     """The row that numbers what is in its lists (-1: they are of running jobs), and the length of these."""
-    LISTED = 14
-    LOOKS_AT_NEWCOMERS = 15
+    LISTED = 13
+    LOOKS_AT_NEWCOMERS = 14
     """Whether it looks at newcomers."""
-    WIDEST = 16
+    WIDEST = 15
     """The widest task."""
-    SPEED = 17
+    SPEED = 16
     """The speed as a fraction."""
-    SPEED_OVER = 18
-    WITHDRAWN_HERE = 19
+    SPEED_OVER = 17
+    WITHDRAWN_HERE = 18
     """Columns of jobs that were taken away."""
-    TIDY_FROM = 20
+    TIDY_FROM = 19
     """From how many on they are taken out of the tables; 0: never."""
-    LIVE_COLUMNS = 21
+    LIVE_COLUMNS = 20
     """Columns and runs that are not over when a copy is made, and those there were."""
-    LIVE_RUNS = 23
-    SEEN_COLUMNS = 25
-    SEEN_RUNS = 27
-    HAS_ENDS = 29
+    LIVE_RUNS = 22
+    SEEN_COLUMNS = 24
+    SEEN_RUNS = 26
+    HAS_ENDS = 28
     """Whether the ends are known."""
 
 
