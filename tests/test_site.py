@@ -52,6 +52,22 @@ def site_folder(folder: Path, **files: str) -> Path:
     return folder
 
 
+@pytest.mark.parametrize(
+    ("line", "cpus"),
+    [
+        ("CPUs=16 ThreadsPerCore=2", 16),
+        ("CPUs=16 ThreadsPerCore=2 CoreSpecCount=1", 14),
+        ("CPUs=16 ThreadsPerCore=2 CPUSpecList=0,12-15", 10),  # whole cores: the first and the last two
+        ("CPUTot=16 CPUEfctv=14 ThreadsPerCore=2 CoreSpecCount=1 CPUSpecList=14-15", 14),
+    ],
+)
+def test_jobs_have_no_cores_that_are_kept_for_the_system(tmp_path: Path, line: str, cpus: int) -> None:
+    text = f"NodeName=n1 {line}\nPartitionName=all Nodes=n1 Default=YES\n"
+    site = Site.load(site_folder(tmp_path, slurm__conf=text, associations__cfg="", qos__txt=""))
+    assert [node.cpus for node in site.nodes] == [cpus]
+    assert not site.not_modelled
+
+
 def test_slurm_conf_gives_nodes_partitions_and_parameters(tmp_path: Path) -> None:
     site = Site.load(site_folder(tmp_path))
     assert (site.name, site.cpus, len(site.nodes)) == ("small", 96, 12)
@@ -262,15 +278,15 @@ def test_parameters_of_older_versions_are_understood(tmp_path: Path) -> None:
 
 
 def test_parts_of_other_parameters_are_told_as_not_modelled(tmp_path: Path) -> None:
-    selection = "SelectTypeParameters=CR_Core_Memory,CR_Pack_Nodes,CR_LLN"
+    selection = "SelectTypeParameters=CR_Socket_Memory,CR_Pack_Nodes,CR_LLN"
     text = CONF + f"\n{selection}\nPriorityWeightTRES=CPU=1,Mem=2,GRES/gpu=3,License/x=4\n"
     weights = "TRESBillingWeights=CPU=1,Mem=0.25G,License/matlab=5"
     text = text.replace("MaxTime=60", f"MaxTime=60 LLN=YES {weights}")
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     found = {one.name: one.value for one in site.not_modelled}
     of_short = "TRESBillingWeights license/matlab of partition short"
-    assert found.keys() >= {"SelectTypeParameters CR_PACK_NODES", "PriorityWeightTRES license/x", of_short}
-    modelled = {f"SelectTypeParameters {name}" for name in ("CR_CORE_MEMORY", "CR_LLN")}
+    assert found.keys() >= {"SelectTypeParameters CR_SOCKET_MEMORY", "PriorityWeightTRES license/x", of_short}
+    modelled = {f"SelectTypeParameters {name}" for name in ("CR_PACK_NODES", "CR_LLN")}
     assert not (modelled | {"PriorityWeightTRES mem", "PriorityWeightTRES gres/gpu"}) & found.keys()
     assert [name for name in found if name.endswith("partition short")] == [of_short]
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from headway.errors import InputError
+from headway.site import Site
+from headway.site.model import Node, Partition
 from headway.units import SECOND
 from headway.workload import Workload, read
 from headway.workload.ledger import LedgerEntry
@@ -241,6 +243,30 @@ def test_memory_of_a_job_that_had_more_cpus(
     row = record("7", AllocCPUS=8, AllocTRES=allocated)
     workload = asked(tmp_path, f"{row}|{line}", head=f"{HEAD}|SubmitLine")
     assert (int(workload.memory_node_mb[0]), int(workload.memory_cpu_mb[0])) == (node, cpu)
+
+
+@pytest.mark.parametrize(
+    ("memory", "line", "default", "asked_for"),
+    [
+        ("400M", "", (None, 400), (-1, -1)),
+        ("400M", "", (200, None), (-1, -1)),
+        ("400M", "", (None, 800), (-1, 200)),
+        ("8000M", "", (None, None), (-1, -1)),  # all of a node
+        ("400M", "sbatch --mem-per-cpu=200 job.sh", (None, 400), (-1, 200)),
+        ("400Mc", "", (None, 400), (-1, 400)),  # an older Slurm, which says it
+    ],
+)
+def test_a_job_with_the_memory_that_its_partition_gives_asked_for_none(
+    tmp_path: Path, memory: str, line: str, default: tuple[int | None, int | None], asked_for: tuple[int, int]
+) -> None:
+    """sacct shows the sum of what a job has; in another of its partitions it may be another."""
+    file = tmp_path / "jobs.txt"
+    file.write_bytes(text(f"{record('7', ReqMem=memory)}|{line}", head=f"{HEAD}|SubmitLine").getvalue())
+    by_cpu, by_node = default
+    batch = Partition("batch", (0,), def_mem_per_cpu_mb=by_cpu, def_mem_per_node_mb=by_node)
+    site = Site("one", (Node("n1", 4, memory_mb=8000),), (batch,))
+    workload = site.read_jobs(str(file))
+    assert (int(workload.memory_node_mb[0]), int(workload.memory_cpu_mb[0])) == asked_for
 
 
 @pytest.mark.parametrize(

@@ -333,6 +333,17 @@ def test_jobs_that_leave_threads_of_their_cores_idle(
     assert schedule.shares.memory_mb.tolist() == [mb]
 
 
+@pytest.mark.parametrize(("each", "cpus"), [(1, 6), (2, 6), (3, 4)])
+def test_a_site_may_give_every_task_a_core_of_its_own(each: int, cpus: int) -> None:
+    """CR_ONE_TASK_PER_CORE: tasks of one CPU and of two have a core, one of three CPUs has two."""
+    two = tuple(Node(f"n{k}", 8, threads_per_core=2) for k in range(1, 5))
+    on = site({"SelectTypeParameters": "CR_Core,CR_ONE_TASK_PER_CORE"}, nodes=two)
+    tasks = 1 if each == 3 else 3
+    given = {"cpus": [each * tasks], "tasks": [tasks], "cpus_per_task": [each], "exclusive": [0]}
+    schedule = simulated(log((0, 1, 10, 10), **given), on)
+    assert schedule.shares is not None and schedule.shares.cpus.tolist() == [cpus]
+
+
 @pytest.mark.parametrize(("asked", "runs"), [("", True), ("one_thread", False), ("one_task_core", False)])
 def test_a_job_that_leaves_threads_idle_needs_as_many_cores(asked: str, runs: bool) -> None:
     """Three tasks on one node of two cores with two threads each."""

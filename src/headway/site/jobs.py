@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.errors import UsageError
 from headway.site.node_names import expanded
@@ -50,7 +51,8 @@ def read_jobs(site: Site, log: str | None, rules: Mapping[str, str]) -> Workload
         workload = workload.with_header(Header((*workload.header.lines, f"; MaxProcs: {site.cpus}")))
     if "min_nodes" not in workload:
         return workload
-    return _with_limits(site, _with_reservations(site, _with_whole_nodes(site, workload)))
+    workload = _with_default_memory(site, _with_whole_nodes(site, workload))
+    return _with_limits(site, _with_reservations(site, workload))
 
 
 def _with_whole_nodes(site: Site, workload: Workload) -> Workload:
@@ -78,6 +80,41 @@ def _cpus_of(site: Site, nodes: str) -> int:
         return sum(site.nodes[site.node_place[name]].cpus for name in expanded(nodes))
     except (KeyError, ValueError):
         return 0
+
+
+def _with_default_memory(site: Site, workload: Workload) -> Workload:
+    """Jobs whose memory is what the first of their partitions gives to those who ask for none asked for none.
+
+    The log has only the sum of it, and it is another one in a partition with another default.
+    """
+    total = workload.get("memory_job_mb")
+    if total is None or not (total > 0).any():
+        return workload
+    by_cpu, by_node = _default_memory(site, workload.labels.get("partition", ()))[:, workload.partition]
+    columns = workload.columns
+    given = by_cpu * columns["cpus"] + by_node * columns["min_nodes"]
+    none = (total > 0) & (total == given)
+    return workload.with_columns(
+        memory_cpu_mb=np.where(none, -1, columns["memory_cpu_mb"]),
+        memory_node_mb=np.where(none, -1, columns["memory_node_mb"]),
+    )
+
+
+def _default_memory(site: Site, lists: Sequence[str]) -> npt.NDArray[np.int64]:
+    """[CPU or node, list] MB that jobs of each list of partitions have by default; at last of those of none.
+
+    Where there is no default, a job has all memory of a node; Slurm counts that of the partition's first.
+    """
+    found = []
+    for text in [*lists, ""]:
+        place = site.partition_place.get(text.split(",")[0])
+        partition = site.default_partition if place is None else site.partitions[place]
+        by_cpu, by_node = (0, 0) if partition is None else site.default_memory(partition)
+        if partition is not None and partition.nodes and not (by_cpu or by_node):
+            first = site.nodes[min(partition.nodes)]
+            by_node = first.memory_mb - first.memory_spec_mb
+        found.append((by_cpu, by_node))
+    return np.array(found, np.int64).T
 
 
 def _with_reservations(site: Site, workload: Workload) -> Workload:

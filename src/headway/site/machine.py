@@ -12,10 +12,10 @@ from headway.site.node_names import expanded
 _NODE_KEYS = frozenset((
     "nodename", "cpus", "procs", "cputot", "boards", "socketsperboard", "sockets", "corespersocket",
     "threadspercore", "realmemory", "memspeclimit", "weight", "feature", "features", "availablefeatures",
-    "gres", "state",
+    "gres", "state", "cpuefctv", "corespeccount", "cpuspeclist",
 ))  # fmt: skip
 _NODE_NO_CONCERN = frozenset((
-    "nodehostname", "nodeaddr", "port", "bcastaddr", "tmpdisk", "reason", "arch", "cpualloc", "cpuefctv",
+    "nodehostname", "nodeaddr", "port", "bcastaddr", "tmpdisk", "reason", "arch", "cpualloc",
     "cpuload", "activefeatures", "gresdrain", "gresused", "os", "allocmem", "freemem", "owner", "mcs_label",
     "partitions", "boottime", "slurmdstarttime", "lastbusytime", "cfgtres", "alloctres", "capwatts",
     "currentwatts", "avewatts", "extsensorsjoules", "extsensorswatts", "extsensorstemp", "version",
@@ -79,7 +79,8 @@ def _node(name: str, entry: Entry) -> Node:
     cpus = entry.read(given, values.whole, 1) if given else (sockets or 1) * (cores or 1) * threads
     if not sockets and not cores:
         sockets = max(cpus // threads, 1)
-    if not cpus:
+    cpus = _for_jobs(entry, cpus, threads)
+    if cpus <= 0:
         raise entry.error(f"node {name} has no CPUs", given or "CPUs")
     features = next((key for key in ("AvailableFeatures", "Features", "Feature") if key in entry), "Feature")
     return Node(
@@ -95,6 +96,15 @@ def _node(name: str, entry: Entry) -> Node:
         entry.read("Gres", values.gres, {}),
         entry.get("State", "UNKNOWN").split(" ")[0],
     )
+
+
+def _for_jobs(entry: Entry, cpus: int, threads: int) -> int:
+    """CPUs of a node that jobs may have: all but the cores kept for the system."""
+    if "CPUEfctv" in entry:
+        return entry.read("CPUEfctv", values.whole, cpus)
+    listed = expanded(f"[{entry.get('CPUSpecList')}]") if not values.nothing(entry.get("CPUSpecList")) else ()
+    cores = {int(cpu) // threads for cpu in listed}
+    return cpus - threads * (len(cores) or entry.read("CoreSpecCount", values.whole, 0))
 
 
 def _size_or_none(text: str) -> int | None:

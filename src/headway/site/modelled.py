@@ -32,7 +32,7 @@ FLAGS = frozenset((
 ))  # fmt: skip
 """Flags of a QOS that are taken into account."""
 
-SELECTION = frozenset(("CR_ONE_TASK_PER_CORE", "CR_PACK_NODES", "CR_SOCKET", "CR_SOCKET_MEMORY"))
+SELECTION = frozenset(("CR_SOCKET", "CR_SOCKET_MEMORY"))
 """Parts of SelectTypeParameters that are not taken into account."""
 
 BILLED = frozenset(("cpu", "mem", "node", "billing"))

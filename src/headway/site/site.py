@@ -130,6 +130,13 @@ class Site:
         """The partition of jobs that name none."""
         return next((partition for partition in self.partitions if partition.is_default), None)
 
+    def default_memory(self, partition: Partition) -> tuple[int, int]:
+        """MB for each CPU or for each node that a job has which asks for none; 0 and 0: all of a node."""
+        own = partition.def_mem_per_cpu_mb or 0, partition.def_mem_per_node_mb or 0
+        if any(own):
+            return own
+        return self.config.number("DefMemPerCPU"), self.config.number("DefMemPerNode")
+
     def scheduling(self, name: str) -> str | None:
         """A part of SchedulerParameters: the site's value, else Slurm's default; None where it is off.
 

@@ -93,7 +93,8 @@ class Idle(NamedTuple):
     def of(cls, column: Callable[[str, int], Table], site: Site) -> Idle:
         """From the columns of a log, as :meth:`Asked.of`."""
         threads = max((node.threads_per_core for node in site.nodes), default=1)
-        some = column("one_thread", 0) > 0, column("one_task_core", 0) > 0
+        everybody = "CR_ONE_TASK_PER_CORE" in site.config.list("SelectTypeParameters")
+        some = column("one_thread", 0) > 0, (column("one_task_core", 0) > 0) | everybody
         return cls(some[0] & (threads > 1), some[1] & (threads > 1), threads)
 
     def whole_cores(self, cpus: Table, per_task: Table) -> Table:
@@ -114,17 +115,9 @@ def bounds(site: Site, partition: Partition) -> tuple[int, int]:
     return site.config.number("MaxMemPerCPU"), site.config.number("MaxMemPerNode")
 
 
-def default_memory(site: Site, partition: Partition) -> tuple[int, int]:
-    """MB for each CPU or for each node that a job has which asks for none; 0 and 0: all of a node."""
-    own = partition.def_mem_per_cpu_mb or 0, partition.def_mem_per_node_mb or 0
-    if any(own):
-        return own
-    return site.config.number("DefMemPerCPU"), site.config.number("DefMemPerNode")
-
-
 def least_memory(site: Site, first: Table, asked: Asked, node_cpus: Table) -> Table:
     """MB that a node must have in all to be of use for a job; ``first`` are the jobs' first partitions."""
-    cpu, node = np.array([default_memory(site, one) for one in site.partitions], np.int64).T[:, first]
+    cpu, node = np.array([site.default_memory(one) for one in site.partitions], np.int64).T[:, first]
     by_cpu, by_node = asked.memory(cpu, node)
     return np.where(by_cpu > 0, by_cpu * node_cpus, by_node)
 
@@ -173,7 +166,7 @@ def _memory(site: Site, partition: Partition, asked: Asked) -> tuple[Table, Tabl
     """MB for each CPU (0: it is counted by node) and for each node that jobs ask for, or have by default."""
     node = site.nodes[partition.nodes[0]] if partition.nodes else None
     whole = 0 if node is None else node.memory_mb - node.memory_spec_mb
-    by_cpu, by_node = asked.memory(*default_memory(site, partition))
+    by_cpu, by_node = asked.memory(*site.default_memory(partition))
     return by_cpu, np.where(by_node == 0, whole, by_node)
 
 

@@ -11,7 +11,7 @@ from headway.engine.tables import Table
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.constraints import Constraint, Features
 from headway.policies.slurm.life import Life
-from headway.policies.slurm.memory_bounds import Asked, Idle, bounds, by_place, default_memory, least_memory
+from headway.policies.slurm.memory_bounds import Asked, Idle, bounds, by_place, least_memory
 from headway.policies.slurm.tables import UNSET, Adapted, Choice, Reason, SlurmJob
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
@@ -150,7 +150,7 @@ class Requests:
     def in_cores(self, ways: Table, by_node: Table, parts: Table, idle: Idle) -> Table:
         """[Adapted, job] what jobs ask for in the partitions ``parts``, with all threads of their cores."""
         cpus, per_task, by_cpu, node_cpus = ways
-        default = np.array([default_memory(self.site, one)[0] for one in self.site.partitions])[parts]
+        default = np.array([self.site.default_memory(one)[0] for one in self.site.partitions])[parts]
         given = np.where(np.maximum(by_cpu, by_node) == UNSET, default, by_cpu)
         held = [idle.whole_cores(count, per_task) for count in (cpus, per_task, node_cpus)]
         by_thread = np.where(idle.alone & (given > 0), -(-given // idle.threads), by_cpu)

@@ -53,9 +53,11 @@ ONE_THREAD = frozenset(("nomultithread", "compute_bound"))
 SHAPE = ("min_nodes", "tasks", "cpus_per_task", "tasks_per_node")
 """What a line says of nodes and tasks. Where it says nothing, the job script may, which is not in the log:
 then a job takes as many nodes as it had at most."""
-FROM_RECORD = ("cpus", "array", "array_task", "node_list")
+FROM_RECORD = ("cpus", "array", "array_task", "node_list", "memory_job_mb")
 COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partition"))
-"""Every column made here; `partition` is put in the place of the recorded one."""
+"""Every column made here; `partition` is put in the place of the recorded one.
+
+`memory_job_mb` is the memory of the whole job where nothing says whether it is by CPU or by node."""
 
 ABSENT = dict.fromkeys(
     ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe",
@@ -266,6 +268,7 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     that had more CPUs than it asked for tells which it was: memory per CPU grew with them, unless they are
     threads that it does not use. One that had more memory and no more CPUs had more nodes, with as much each.
     """
+    found["memory_job_mb"] = np.full(frame.height, -1, np.int64)
     if "ReqMem" not in frame.columns:
         return
     text = frame["ReqMem"]
@@ -275,6 +278,7 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     cpus, nodes = np.maximum(found["cpus"], 1), np.maximum(found["min_nodes"], 1)
     per_node, per_cpu = suffix == "n", suffix == "c"
     whole = ~per_node & ~per_cpu & (total > 0)
+    found["memory_job_mb"][open_ & whole] = total[open_ & whole]
     allocated = _first(frame, ("AllocCPUS", cells.whole))
     grew = _first(frame, ("AllocTRES", _memory_of)) > total
     as_asked = (allocated <= cpus) | (found["one_thread"] > 0)
