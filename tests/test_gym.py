@@ -256,7 +256,7 @@ def test_numbers_that_are_no_actions_are_wishes_to_wait(task: str, action: int) 
         odd, wait = (action, 4) if step % 2 else (first, first)
         seen, _, done, _, info = many.step(np.array([odd, wait]))
         assert (seen[0] == seen[1]).all() and (one.step(odd)[0] == other.step(wait)[0]).all()
-        assert (one._memory.seen == seen[0]).all()
+        assert (one._memory.agent.seen == seen[0]).all()
     assert step > 3
 
 
@@ -267,11 +267,11 @@ def test_a_copy_in_the_middle_of_an_episode_goes_its_own_way(copied: Any) -> Non
     for _ in range(20):
         _, _, _, _, info = env.step(int(np.argmax(info["action_mask"])))
     other = copied(env)
-    before = env._memory.seen.copy()
+    before = env._memory.agent.seen.copy()
     over, told = False, info
     while not over:
         _, _, over, _, told = other.step(int(np.argmax(told["action_mask"])))
-    assert (env._memory.seen == before).all()
+    assert (env._memory.agent.seen == before).all()
     over = False
     while not over:
         _, _, over, _, info = env.step(int(np.argmax(info["action_mask"])))

@@ -183,8 +183,9 @@ def grow(state: State, world: World) -> tuple[State, World]:
     return larger._replace(runs=runs, **kept), larger_world
 
 
-Kind = tuple[type, tuple[tuple[str, int], ...]]
-"""Class of a memory, and the type and dimensions of each of its tables: all that compiled code depends on."""
+Kind = tuple[type, tuple[Any, ...]]
+"""Class of a memory, and the type and dimensions of each of its tables: all that compiled code depends on.
+Of a tuple of tables inside it, the kind of that."""
 
 
 def hook_signature(memory: Any = NO_MEMORY) -> Any:
@@ -202,7 +203,9 @@ def _kind_of(memory: Any) -> Kind:
 
 
 def _kind_of_tables(memory: Any) -> Kind:
-    return type(memory), tuple((table.dtype.str, table.ndim) for table in memory)
+    return type(memory), tuple(
+        _kind_of_tables(each) if isinstance(each, tuple) else (each.dtype.str, each.ndim) for each in memory
+    )
 
 
 NO_KIND = _kind_of_tables(NO_MEMORY)
@@ -212,9 +215,15 @@ NO_KIND = _kind_of_tables(NO_MEMORY)
 @cache
 def _state_over(kind: Kind) -> Any:
     """The type of a state with such a memory; asking the compiler takes longer than a small simulation."""
-    made, tables = kind
-    memory = made(*(np.zeros((0,) * dimensions, dtype) for dtype, dimensions in tables))
-    return jit.type_of(_prototype(memory)[0])
+    return jit.type_of(_prototype(_empty(kind))[0])
+
+
+def _empty(kind: Any) -> Any:
+    """A memory of such a kind with nothing in it; or a table."""
+    made, inside = kind
+    if isinstance(made, str):
+        return np.zeros((0,) * inside, made)
+    return made(*map(_empty, inside))
 
 
 @cache

@@ -9,6 +9,7 @@ Times are microseconds. A row is a member of its table's enumeration: ``state.jo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -306,12 +307,20 @@ NO_MEMORY = NoMemory(np.zeros((0, 0), np.int64))
 
 def copy_memory(memory: Any) -> Any:
     """The same tables with the same content; one that is another view of a table stays a view of it."""
-    copies = {id(table): table.copy() for table in memory if table.base is None}
-    return type(memory)(*(_copied(table, copies) for table in memory))
+    copies = {id(table): table.copy() for table in _tables_in(memory) if table.base is None}
+    return _copied(memory, copies)
 
 
-def _copied(table: npt.NDArray[Any], copies: dict[int, npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The copy of a table, or the like view of the copy of the table that it looks at."""
+def _tables_in(memory: Any) -> Iterator[npt.NDArray[Any]]:
+    """All tables of a memory, those of the tuples inside it too."""
+    for each in memory:
+        yield from _tables_in(each) if isinstance(each, tuple) else (each,)
+
+
+def _copied(table: Any, copies: dict[int, npt.NDArray[Any]]) -> Any:
+    """The copy of a table, or the like view of the copy of what it looks at; of a tuple, of each in it."""
+    if isinstance(table, tuple):
+        return type(table)(*(_copied(each, copies) for each in table))
     if table.base is None:
         return copies[id(table)]
     seen = copies.get(id(table.base))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.heap import pop, push
-from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE, Sum
+from headway.gym.rewards import Sum, add_started, add_time, clear_sums, growth, reward_of
 from headway.jit import by_address, entry, kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.choices import BACKFILLS, CHOOSE, WEIGHTS
@@ -102,12 +102,6 @@ def busy(s: Sessions, e: int) -> float:
 
 
 @kernel
-def rate_of(s: Sessions, job: int) -> float:
-    """What a waiting job's bounded slowdown grows by each second, if it ran as long as requested."""
-    return 1.0 / max(s.jobs[Job.WALL, job] / SECOND, TAU)
-
-
-@kernel
 def restart(s: Sessions, e: int, first: int, count: int) -> None:
     """Begin an episode with the jobs [first, first + count)."""
     for field in range(s.clock.shape[1]):
@@ -158,10 +152,8 @@ def start(s: Sessions, e: int, place: int) -> None:
     push(s.ends, 2 * e, s.clock[e, Clock.RUNS], now + s.jobs[Job.LENGTH, job], job)
     expect(s, e, now + s.jobs[Job.WALL, job], procs)
     s.clock[e, Clock.RUNS] += 1
-    waited, length = (now - s.jobs[Job.SUBMIT, job]) / SECOND, s.jobs[Job.LENGTH, job] / SECOND
-    s.sums[e, Sum.STARTED_WAITS] += waited
-    s.sums[e, Sum.STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
-    s.sums[e, Sum.RATE] -= rate_of(s, job)
+    add_started(s.sums[e], now - s.jobs[Job.SUBMIT, job], s.jobs[Job.LENGTH, job])
+    s.sums[e, Sum.RATE] -= growth(s.jobs[Job.WALL, job])
 
 
 @kernel
@@ -178,10 +170,7 @@ def next_event(s: Sessions, e: int) -> int:
 @kernel
 def pass_time(s: Sessions, e: int, t: int) -> None:
     """Let time go on to ``t``."""
-    seconds = (t - s.clock[e, Clock.NOW]) / SECOND
-    s.sums[e, Sum.WAITED_SUM] += s.clock[e, Clock.WAITS] * seconds
-    s.sums[e, Sum.BUSY_AREA] += busy(s, e) * seconds
-    s.sums[e, Sum.GROWN] += s.sums[e, Sum.RATE] * seconds
+    add_time(s.sums[e], t - s.clock[e, Clock.NOW], s.clock[e, Clock.WAITS], busy(s, e))
     s.clock[e, Clock.NOW] = t
 
 
@@ -203,7 +192,7 @@ def open_instant(s: Sessions, e: int, t: int) -> None:
         s.queue[e, s.clock[e, Clock.WAITS]] = job
         s.clock[e, Clock.WAITS] += 1
         s.clock[e, Clock.NEXT] += 1
-        s.sums[e, Sum.RATE] += rate_of(s, job)
+        s.sums[e, Sum.RATE] += growth(s.jobs[Job.WALL, job])
 
 
 @kernel
@@ -394,34 +383,6 @@ def observe(s: Sessions, e: int, seen: npt.NDArray[np.float32], mask: npt.NDArra
     seen[e, at + see.DAY_Y] = see.around_the_day(now, s.settings[Setting.ORIGIN], 0.25)
 
 
-@kernel
-def reward_of(s: Sessions, e: int) -> float:
-    """What came of the last decision; of the first one, all since the episode began."""
-    kind = s.settings[Setting.REWARD]
-    passed = s.clock[e, Clock.NOW] / SECOND - s.sums[e, Sum.LAST_TIME]
-    share = busy(s, e)
-    if kind == WAIT:
-        return -(s.sums[e, Sum.STARTED_WAITS] - s.sums[e, Sum.LAST_WAITS]) / 3600.0
-    if kind == BSLD:
-        return -(s.sums[e, Sum.STARTED_BSLD] - s.sums[e, Sum.LAST_BSLD])
-    if kind == UTILIZATION:
-        return s.sums[e, Sum.BUSY_AREA] / passed if passed > 0 else share
-    if kind == WAIT_CHANGE:
-        return -s.sums[e, Sum.WAITED_SUM] / 3600.0
-    if kind == BSLD_CHANGE:
-        return -s.sums[e, Sum.GROWN]
-    return share - s.sums[e, Sum.LAST_BUSY]
-
-
-@kernel
-def clear_sums(s: Sessions, e: int) -> None:
-    """The next reward is of what comes from now on."""
-    sums = s.sums[e]
-    sums[Sum.WAITED_SUM] = sums[Sum.BUSY_AREA] = sums[Sum.GROWN] = 0.0
-    sums[Sum.LAST_WAITS], sums[Sum.LAST_BSLD] = sums[Sum.STARTED_WAITS], sums[Sum.STARTED_BSLD]
-    sums[Sum.LAST_BUSY], sums[Sum.LAST_TIME] = busy(s, e), s.clock[e, Clock.NOW] / SECOND
-
-
 @routine
 def begin(s: Sessions, e: int, first: int, count: int) -> None:
     """Begin an episode with the jobs [first, first + count), and go on to its first decision."""
@@ -478,7 +439,8 @@ def step_all(
                     set_shadow(s, e, s.jobs[Job.PROCS, s.queue[e, 0]])
             else:
                 decide(s, e, actions[e])
-            reward[e] = reward_of(s, e)
-            clear_sums(s, e)
+            sums, now, share = s.sums[e], s.clock[e, Clock.NOW], busy(s, e)
+            reward[e] = reward_of(sums, s.settings[Setting.REWARD], now, share)
+            clear_sums(sums, now, share)
             done[e] = over(s, e)
         observe(s, e, seen, mask)

@@ -71,13 +71,13 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         self._memory: learner.LearnerTables = self.driver.state.memory
         self._lay_down()
         self._go_on()
-        return self._memory.seen.copy(), {"action_mask": self._memory.open.copy()}
+        return self._memory.agent.seen.copy(), {"action_mask": self._memory.agent.open.copy()}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Decide; a job that may not start now is a wish to wait."""
         m = self._memory
         if self._by_weights:
-            m.weights[:] = weights(action, m.weights.shape)
+            m.agent.weights[:] = weights(action, m.agent.weights.shape)
         else:
             try:
                 m.answer[0] = chosen = int(action)
@@ -86,10 +86,10 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
             except NO_ACTION:
                 raise no_action(action) from None
         reward, over = self._go_on()
-        info: dict[str, Any] = {"action_mask": m.open.copy()}
+        info: dict[str, Any] = {"action_mask": m.agent.open.copy()}
         if over:
             info |= self._figures()
-        return m.seen.copy(), reward, over, False, info
+        return m.agent.seen.copy(), reward, over, False, info
 
     def __getattr__(self, name: str) -> Any:
         if name in ("_memory", "_first"):
@@ -134,7 +134,7 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
 
     def action_masks(self) -> np.ndarray:
         """Which actions are open now, as sb3-contrib asks for them."""
-        return self._memory.open.astype(np.bool_)
+        return self._memory.agent.open.astype(np.bool_)
 
     def schedule(self) -> Result:
         """The schedule of the episode that is over, to be judged like any other."""

@@ -24,15 +24,16 @@ from headway.engine import clock
 from headway.engine.drive import EMPTY, Jobs, Setup, make_state
 from headway.engine.tables import Clock, Job, Pool, Run, State, Step, Table, World
 from headway.engine.verbs import ask
-from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE, Sum
+from headway.gym.rewards import Sum, add_started, add_time, clear_sums, growth, reward_of
 from headway.gym.task import Task
 from headway.jit import by_address, entry, kernel, routine, woven
 from headway.policies.agent.choices import (
     MORE_ROWS,
     QUEUE_OPTIONS,
     WEIGHTS,
+    AgentTables,
     Setting,
-    common_tables,
+    agent_tables,
     fill_slots,
     has_choice,
     is_due,
@@ -68,13 +69,9 @@ class Turn(IntEnum):
 
 @by_address
 class LearnerTables(NamedTuple):
-    """The memory of one who learns: that of every agent, then what it answered and the sums for rewards."""
+    """The memory of one who learns: that of every agent, what it answered, and the sums for rewards."""
 
-    settings: Table
-    places: Table
-    open: npt.NDArray[np.int8]
-    seen: npt.NDArray[np.float32]
-    weights: npt.NDArray[np.float64]
+    agent: AgentTables
     answer: Table
     """[1] the action that was chosen"""
     turn: Table
@@ -86,7 +83,7 @@ class LearnerTables(NamedTuple):
 def blank(window: int, seen: int) -> LearnerTables:
     """The memory of one who has not begun."""
     return LearnerTables(
-        **common_tables([0] * len(Setting), window, seen),
+        agent_tables([0] * len(Setting), window, seen),
         answer=np.zeros(1, np.int64),
         turn=np.zeros(len(Turn), np.int64),
         sums=np.zeros(len(Sum)),
@@ -97,7 +94,7 @@ def episode(task: Task, first: int) -> tuple[Jobs, Setup]:
     """The jobs of the stretch that begins with ``first``, and one who learns from it."""
     memory = blank(task.window, task.features)
     shown = settings_of(task.mode, task.window, task.origin, task.period, task.may_wait)
-    memory.settings[:], memory.turn[Turn.REWARD] = shown, task.reward
+    memory.agent.settings[:], memory.turn[Turn.REWARD] = shown, task.reward
     submit, procs, walltime, runtime = task.jobs[:, first : first + task.episodes.jobs]
     memory.turn[[Turn.LEFT_AT, Turn.LEFT_FREE, Turn.STEPS]] = submit[0], task.machine, -1
     memory.sums[Sum.LAST_TIME] = submit[0] / SECOND
@@ -109,12 +106,6 @@ def episode(task: Task, first: int) -> tuple[Jobs, Setup]:
 def busy(state: State, free: int) -> float:
     """The share of processors that are busy."""
     return 1.0 - free / state.pools[Pool.SIZE, MACHINE]
-
-
-@kernel
-def rate_of(state: State, job: int) -> float:
-    """What a waiting job's bounded slowdown grows by each second, if it ran as long as requested."""
-    return 1.0 / max(state.jobs[Job.WALL, job] / SECOND, TAU)
 
 
 @kernel
@@ -137,12 +128,10 @@ def open_turn(t: int, state: State) -> bool:
         m.turn[Turn.ASKED] = 0
         return False
     first, last = state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]
-    seconds = (t - m.turn[Turn.LEFT_AT]) / SECOND
-    m.sums[Sum.WAITED_SUM] += (state.clock[Clock.WAITS] - (last - first)) * seconds
-    m.sums[Sum.BUSY_AREA] += busy(state, m.turn[Turn.LEFT_FREE]) * seconds
-    m.sums[Sum.GROWN] += m.sums[Sum.RATE] * seconds
+    waiting, share = state.clock[Clock.WAITS] - (last - first), busy(state, m.turn[Turn.LEFT_FREE])
+    add_time(m.sums, t - m.turn[Turn.LEFT_AT], waiting, share)
     for job in range(first, last):
-        m.sums[Sum.RATE] += rate_of(state, job)
+        m.sums[Sum.RATE] += growth(state.jobs[Job.WALL, job])
     take_note(t, state)
     return True
 
@@ -152,10 +141,10 @@ def close_turn(t: int, state: State, asks: bool, begun: int) -> None:
     """Ask if there is something to ask, or nothing more. ``begun`` runs were there before the turn."""
     m = state.memory
     for run in range(begun, state.clock[Clock.RUNS]):
-        m.sums[Sum.RATE] -= rate_of(state, state.runs[Run.JOB, run])
+        m.sums[Sum.RATE] -= growth(state.jobs[Job.WALL, state.runs[Run.JOB, run]])
     m.turn[Turn.LEFT_AT], m.turn[Turn.LEFT_FREE] = t, state.pools[Pool.FREE, MACHINE]
     if is_over(state):
-        m.settings[Setting.SHADOW_AT] = m.settings[Setting.EXTRA] = 0
+        m.agent.settings[Setting.SHADOW_AT] = m.agent.settings[Setting.EXTRA] = 0
         fill_slots(t, state, 0)
     elif not asks:
         return
@@ -219,44 +208,12 @@ loop: Any = woven(clock.loop)
 
 
 @kernel
-def add_started(state: State, world: World) -> None:
+def add_all_started(state: State, world: World) -> None:
     """Add the waits and slowdowns of jobs that have started since the last decision."""
-    sums = state.memory.sums
     for run in range(state.memory.turn[Turn.COUNTED], state.clock[Clock.RUNS]):
         job = state.runs[Run.JOB, run]
-        waited = (state.runs[Run.START, run] - state.jobs[Job.SUBMIT, job]) / SECOND
-        length = min(world.runtime[job], state.jobs[Job.WALL, job]) / SECOND
-        sums[Sum.STARTED_WAITS] += waited
-        sums[Sum.STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
-
-
-@kernel
-def reward_of(state: State) -> float:
-    """What came of the last decision; of the first one, all since the episode began."""
-    kind, sums = state.memory.turn[Turn.REWARD], state.memory.sums
-    passed = state.clock[Clock.NOW] / SECOND - sums[Sum.LAST_TIME]
-    share = busy(state, state.pools[Pool.FREE, MACHINE])
-    if kind == WAIT:
-        return -(sums[Sum.STARTED_WAITS] - sums[Sum.LAST_WAITS]) / 3600.0
-    if kind == BSLD:
-        return -(sums[Sum.STARTED_BSLD] - sums[Sum.LAST_BSLD])
-    if kind == UTILIZATION:
-        return sums[Sum.BUSY_AREA] / passed if passed > 0 else share
-    if kind == WAIT_CHANGE:
-        return -sums[Sum.WAITED_SUM] / 3600.0
-    if kind == BSLD_CHANGE:
-        return -sums[Sum.GROWN]
-    return share - sums[Sum.LAST_BUSY]
-
-
-@kernel
-def clear_sums(state: State) -> None:
-    """The next reward is of what comes from now on."""
-    sums = state.memory.sums
-    sums[Sum.WAITED_SUM] = sums[Sum.BUSY_AREA] = sums[Sum.GROWN] = 0.0
-    sums[Sum.LAST_WAITS], sums[Sum.LAST_BSLD] = sums[Sum.STARTED_WAITS], sums[Sum.STARTED_BSLD]
-    sums[Sum.LAST_BUSY] = busy(state, state.pools[Pool.FREE, MACHINE])
-    sums[Sum.LAST_TIME] = state.clock[Clock.NOW] / SECOND
+        length = min(world.runtime[job], state.jobs[Job.WALL, job])
+        add_started(state.memory.sums, state.runs[Run.START, run] - state.jobs[Job.SUBMIT, job], length)
 
 
 @entry
@@ -270,10 +227,12 @@ def go_on(state_there: Any, world_there: Any) -> tuple[int, float, bool]:
         code = loop(learner, state, world, TO_THE_END)
     if code != Step.ASK:
         return code, 0.0, False
-    add_started(state, world)
-    turn, reward = state.memory.turn, reward_of(state)
+    add_all_started(state, world)
+    turn, sums = state.memory.turn, state.memory.sums
+    now, share = state.clock[Clock.NOW], busy(state, state.pools[Pool.FREE, MACHINE])
+    reward = reward_of(sums, turn[Turn.REWARD], now, share)
     if turn[Turn.STEPS] >= 0:  # else nothing was decided yet
-        clear_sums(state)
+        clear_sums(sums, now, share)
     turn[Turn.COUNTED] = state.clock[Clock.RUNS]
     turn[Turn.STEPS] += 1
     return code, reward, is_over(state)

@@ -20,6 +20,7 @@ from headway.policies.agent import features as see
 from headway.policies.agent.choices import (
     OF_JOB,
     AgentJob,
+    AgentTables,
     Setting,
     has_choice,
     look,
@@ -44,13 +45,9 @@ class Shape(IntEnum):
 
 @by_address
 class NetworkTables(NamedTuple):
-    """The memory of a network: that of every agent (:mod:`headway.policies.agent.choices`), then its own."""
+    """The memory of a network: that of every agent, and its own."""
 
-    settings: Table
-    places: Table
-    open: npt.NDArray[np.int8]
-    seen: npt.NDArray[np.float32]
-    weights: npt.NDArray[np.float64]
+    agent: AgentTables
     shape: Table
     """[Shape]"""
     widths: Table
@@ -88,7 +85,7 @@ def run_layers(state: State) -> None:
 def run_on_all(state: State) -> None:
     """What a dense network says of all that is seen, in LAYER."""
     for i in range(state.memory.widths[0]):
-        state.memory.layers[LAYER, i] = state.memory.seen[i]
+        state.memory.layers[LAYER, i] = state.memory.agent.seen[i]
     run_layers(state)
 
 
@@ -97,10 +94,10 @@ def score_slot(state: State, slot: int) -> float:
     """What a shared network says of a slot; the last is to wait."""
     m, window = state.memory, setting(state, Setting.WINDOW)
     for f in range(see.OF_SLOT):
-        m.layers[LAYER, f] = m.seen[slot * see.OF_SLOT + f] if slot < window else 0.0
+        m.layers[LAYER, f] = m.agent.seen[slot * see.OF_SLOT + f] if slot < window else 0.0
     m.layers[LAYER, see.OF_SLOT] = 1.0 if slot == window else 0.0
     for f in range(see.OF_MACHINE):
-        m.layers[LAYER, see.OF_SLOT + 1 + f] = m.seen[window * see.OF_SLOT + f]
+        m.layers[LAYER, see.OF_SLOT + 1 + f] = m.agent.seen[window * see.OF_SLOT + f]
     run_layers(state)
     return float(m.layers[LAYER, 0])
 
@@ -115,7 +112,7 @@ def score(state: State) -> int:
             m.scores[slot] = m.layers[LAYER, slot]
     best = -1
     for slot in range(window + 1):
-        if m.open[slot]:
+        if m.agent.open[slot]:
             if m.shape[Shape.KIND] == 0:
                 m.scores[slot] = score_slot(state, slot)
             if best < 0 or m.scores[slot] > m.scores[best]:
@@ -128,7 +125,7 @@ def lead(state: State, chosen: int) -> float:
     """How far the chosen one is ahead of the next."""
     m, most, others = state.memory, 0.0, False
     for slot in range(setting(state, Setting.WINDOW) + 1):
-        if slot != chosen and m.open[slot] and (not others or m.scores[slot] > most):
+        if slot != chosen and m.agent.open[slot] and (not others or m.scores[slot] > most):
             most, others = m.scores[slot], True
     return m.scores[chosen] - most
 
@@ -138,20 +135,20 @@ def feature_that_decided(state: State, chosen: int) -> int:
     """The feature without whose differences the chosen job's lead would be smallest; -1 if none counts."""
     m, window, found, count = state.memory, setting(state, Setting.WINDOW), NO_CHOICE, 0
     for slot in range(window):
-        count += m.open[slot]
+        count += m.agent.open[slot]
     if count < 2:
         return NO_CHOICE
     least = lead(state, chosen)
     for f in range(see.SIZE, see.OF_SLOT):
-        mine = m.seen[chosen * see.OF_SLOT + f]
+        mine = m.agent.seen[chosen * see.OF_SLOT + f]
         for slot in range(window):  # the layers are the network's: the old values wait behind the scores
             at = slot * see.OF_SLOT + f
-            m.scores[window + 1 + slot] = m.seen[at]
-            m.seen[at] = mine if m.seen[slot * see.OF_SLOT + see.PRESENT] > 0 else 0.0
+            m.scores[window + 1 + slot] = m.agent.seen[at]
+            m.agent.seen[at] = mine if m.agent.seen[slot * see.OF_SLOT + see.PRESENT] > 0 else 0.0
         score(state)
         ahead = lead(state, chosen)
         for slot in range(window):
-            m.seen[slot * see.OF_SLOT + f] = m.scores[window + 1 + slot]
+            m.agent.seen[slot * see.OF_SLOT + f] = m.scores[window + 1 + slot]
         if ahead < least:
             least, found = ahead, f
     return found
@@ -164,7 +161,7 @@ def agent(t: int, state: State) -> None:
         look(t, state)
         chosen = score(state)
         if 0 <= chosen < setting(state, Setting.WINDOW):
-            job = state.queue[OF_JOB, state.memory.places[chosen]]
+            job = state.queue[OF_JOB, state.memory.agent.places[chosen]]
             state.jobs[AgentJob.DECIDED_BY, job] = feature_that_decided(state, chosen) + 1
         if not start_slot(t, state, chosen):
             break

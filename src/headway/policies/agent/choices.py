@@ -1,26 +1,21 @@
 """What an agent may do now, what it sees then, and how its choice is carried out.
 
-The same for a network that was trained and for one that learns (:mod:`headway.gym`). Either has these tables
-in its memory, under these names:
-
-    settings   [Setting]
-    places     [slot] where in the queue its job stands; -1 where there is none
-    open       [action] whether it may be taken now: a slot, or at last to wait
-    seen       what is seen (:mod:`headway.policies.agent.features`)
-    weights    of a priority, where the agent sets them
+The same for a network that was trained and for one that learns (:mod:`headway.gym`): either has the tables of
+an agent in its memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.engine.ends import settle_ends, when_enough
-from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, Job, Pool, State, Why
-from headway.jit import kernel, routine
+from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, Job, Pool, State, Table, Why
+from headway.jit import by_address, kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.backfilling.easy import begin
 from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, join
@@ -67,25 +62,41 @@ class Setting(IntEnum):
     EXTRA = 7
 
 
+@by_address
+class AgentTables(NamedTuple):
+    """What every agent knows."""
+
+    settings: Table
+    """[Setting]"""
+    places: Table
+    """[slot] where in the queue its job stands; -1 where there is none"""
+    open: npt.NDArray[np.int8]
+    """[action] whether it may be taken now: a slot, or at last to wait"""
+    seen: npt.NDArray[np.float32]
+    """What is seen (:mod:`headway.policies.agent.features`)"""
+    weights: npt.NDArray[np.float64]
+    """Of a priority, where the agent sets them"""
+
+
 def settings_of(task: int, window: int, origin: int, period: float, may_wait: bool) -> list[int]:
     """The settings of an agent before its first decision; weights are due when the first job waits."""
     return [task, window, origin, round(period * SECOND), -1, int(may_wait), 0, 0]
 
 
-def common_tables(settings: Sequence[int], window: int, seen: int) -> dict[str, Any]:
-    """The tables that the memory of every agent begins with."""
-    return {
-        "settings": np.array(settings, np.int64),
-        "places": np.zeros(window, np.int64),
-        "open": np.zeros(window + 1, np.int8),
-        "seen": np.zeros(seen, np.float32),
-        "weights": np.zeros(see.WEIGHED),
-    }
+def agent_tables(settings: Sequence[int], window: int, seen: int) -> AgentTables:
+    """The tables of an agent before its first decision."""
+    return AgentTables(
+        settings=np.array(settings, np.int64),
+        places=np.zeros(window, np.int64),
+        open=np.zeros(window + 1, np.int8),
+        seen=np.zeros(seen, np.float32),
+        weights=np.zeros(see.WEIGHED),
+    )
 
 
 @kernel
 def setting(state: State, name: int) -> int:
-    return int(state.memory.settings[name])
+    return int(state.memory.agent.settings[name])
 
 
 @kernel
@@ -109,7 +120,8 @@ def reserve(t: int, state: State) -> None:
     """When the oldest waiting job can start at the latest, and what it leaves over then."""
     procs = state.queue[OF_PROCS, state.pools[Pool.HEAD, QUEUE]]
     shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
-    state.memory.settings[Setting.SHADOW_AT], state.memory.settings[Setting.EXTRA] = shadow, free_then - procs
+    settings = state.memory.agent.settings
+    settings[Setting.SHADOW_AT], settings[Setting.EXTRA] = shadow, free_then - procs
 
 
 @kernel
@@ -122,7 +134,7 @@ def passes(t: int, state: State, place: int) -> bool:
 @kernel
 def fill_slots(t: int, state: State, place: int) -> bool:
     """Give slots to the waiting jobs from a place on, and say which of them may start; whether any may."""
-    m, slot, some = state.memory, 0, False
+    m, slot, some = state.memory.agent, 0, False
     window, free = setting(state, Setting.WINDOW), state.pools[Pool.FREE, MACHINE]
     while slot < window and place < state.pools[Pool.TAIL, QUEUE]:
         procs = state.queue[OF_PROCS, place]
@@ -166,7 +178,7 @@ def is_due(t: int, state: State) -> bool:
 @routine
 def look(t: int, state: State) -> None:
     """Write down what is seen of the slots and of the machine."""
-    m, window, k = state.memory, setting(state, Setting.WINDOW), MACHINE
+    m, window, k = state.memory.agent, setting(state, Setting.WINDOW), MACHINE
     size, free = state.pools[Pool.SIZE, k], state.pools[Pool.FREE, k]
     for slot in range(window):
         place, at = m.places[slot], slot * see.OF_SLOT
@@ -193,9 +205,9 @@ def look(t: int, state: State) -> None:
 @kernel
 def start_slot(t: int, state: State, slot: int) -> bool:
     """Start the job of a slot; False where that is not open: a wish to wait."""
-    if not 0 <= slot < setting(state, Setting.WINDOW) or not state.memory.open[slot]:
+    if not 0 <= slot < setting(state, Setting.WINDOW) or not state.memory.agent.open[slot]:
         return False
-    place = state.memory.places[slot]
+    place = state.memory.agent.places[slot]
     head = place == state.pools[Pool.HEAD, QUEUE]
     why = reason(t, state, state.queue[OF_JOB, place]) if head else Why.BACKFILL
     return begin(state, MACHINE, QUEUE, place, why) >= 0

@@ -65,7 +65,7 @@ def tables_of(network: Network, origin: int) -> Any:
     import numpy as np
 
     from headway.policies.agent.agent import NetworkTables
-    from headway.policies.agent.choices import common_tables, settings_of
+    from headway.policies.agent.choices import agent_tables, settings_of
     from headway.policies.agent.features import OF_MACHINE, OF_SLOT
     from headway.policies.agent.network import ACTIVATIONS, KINDS, TASKS
 
@@ -73,7 +73,7 @@ def tables_of(network: Network, origin: int) -> Any:
     settings = settings_of(TASKS.index(network.task), window, origin, network.period, network.may_wait)
     shape = KINDS.index(network.kind), ACTIVATIONS.index(network.activation), len(network.layers)
     return NetworkTables(
-        **common_tables(settings, window, window * OF_SLOT + OF_MACHINE),
+        agent_tables(settings, window, window * OF_SLOT + OF_MACHINE),
         shape=np.array(shape, np.int64),
         widths=np.array(widths, np.int64),
         network=network.flat,

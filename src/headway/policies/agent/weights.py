@@ -35,7 +35,7 @@ from headway.policies.queueing.strict import MACHINE, reason
 @kernel
 def priority(t: int, state: State, job: int) -> float:
     """A waiting job's priority: weights of its wait, size, request and area, each from 0 to 1."""
-    total, m = 0.0, state.memory
+    total, m = 0.0, state.memory.agent
     waited, size, request = waited_by(t, state, job), size_of(state, job), request_of(state, job)
     for part in range(see.WEIGHED):
         total += m.weights[part] * see.weighed(part, waited, size, request)
@@ -45,7 +45,7 @@ def priority(t: int, state: State, job: int) -> float:
 @kernel
 def note(t: int, state: State, job: int, next_job: int) -> None:
     """Which part put a job before the next."""
-    found, most, m = -1, 0.0, state.memory
+    found, most, m = -1, 0.0, state.memory.agent
     if next_job >= 0:
         mine = waited_by(t, state, job), size_of(state, job), request_of(state, job)
         its = waited_by(t, state, next_job), size_of(state, next_job), request_of(state, next_job)
@@ -62,7 +62,7 @@ def set_due(t: int, state: State) -> None:
     """Weights were set now: the next are due when this period is over."""
     period, due = setting(state, Setting.PERIOD), setting(state, Setting.DUE)
     first = t if due < 0 else due
-    state.memory.settings[Setting.DUE] = first + ((t - first) // period + 1) * period
+    state.memory.agent.settings[Setting.DUE] = first + ((t - first) // period + 1) * period
 
 
 @routine
@@ -110,7 +110,7 @@ def agent_of_weights(t: int, state: State) -> None:
         look(t, state)
         run_on_all(state)
         for part in range(see.WEIGHED):
-            state.memory.weights[part] = min(max(state.memory.layers[LAYER, part], -1.0), 1.0)
+            state.memory.agent.weights[part] = min(max(state.memory.layers[LAYER, part], -1.0), 1.0)
         set_due(t, state)
     pass_by_priority(t, state)
     state.pools[Pool.NEWCOMERS, MACHINE] = state.pools[Pool.FREED, MACHINE] = 0

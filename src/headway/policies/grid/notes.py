@@ -80,7 +80,7 @@ class Move(IntEnum):
 
 @by_address
 class Notes(NamedTuple):
-    """The memory of an agent. The simulator has the same tables in its own, under the same names."""
+    """The memory of an agent."""
 
     settings: Table
     """[Setting]"""

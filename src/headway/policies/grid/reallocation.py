@@ -25,7 +25,7 @@ def welcome(state: State) -> None:
         home = state.jobs[Task.HOME, job]
         if home != NOWHERE:
             submit(state, home, job)
-        elif arrive(state.memory, state, job) == NOWHERE:
+        elif arrive(state.memory.agent, state, job) == NOWHERE:
             refuse(state, Fault.NOT_WAITING, job)
 
 
@@ -40,7 +40,7 @@ def start_what_is_due(t: int, state: State) -> None:
             settle_disturbance(state, k)
             conservative.start_due(t, state, k)
     for run in range(seen, state.clock[Clock.RUNS]):
-        if state.memory.tasks[Known.TIMES_MOVED, state.runs[Run.JOB, run]] > 0:
+        if state.memory.agent.tasks[Known.TIMES_MOVED, state.runs[Run.JOB, run]] > 0:
             relabel(state, run, Why.MOVED)
 
 
@@ -50,12 +50,12 @@ def reallocation(t: int, state: State) -> None:
         take_note_of_ends(t, state)
     if state.clock[Clock.FIRST_NEW] < state.clock[Clock.LAST_NEW]:
         welcome(state)
-    m = state.memory
+    m, agent = state.memory, state.memory.agent
     period = m.rules[Rule.PERIOD]
-    active = period > 0 and m.settings[Setting.MODE] != NO_REALLOCATION
-    if active and t % period == 0 and t > m.notes[Note.LAST_EVENT] and m.counts[Count.TASKS] > 0:
+    active = period > 0 and agent.settings[Setting.MODE] != NO_REALLOCATION
+    if active and t % period == 0 and t > m.notes[Note.LAST_EVENT] and agent.counts[Count.TASKS] > 0:
         m.notes[Note.LAST_EVENT] = t
-        reallocate(m, state, t)
+        reallocate(agent, state, t)
     start_what_is_due(t, state)
-    if active and m.counts[Count.TASKS] > 0:
+    if active and agent.counts[Count.TASKS] > 0:
         wake(state, (t // period + 1) * period)

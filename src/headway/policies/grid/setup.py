@@ -74,7 +74,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
             tasks,
             room,
         )
-        return tables.Memory(rules, np.zeros(len(tables.Note), np.int64), servers, *notes)
+        return tables.Memory(rules, np.zeros(len(tables.Note), np.int64), servers, notes)
 
     def fill(state: State) -> None:
         state.jobs[Job.RESERVED] = -1
@@ -96,13 +96,13 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
     def again(state: State) -> Setup | None:
         """The same with a longer log, where the moves were more than it holds."""
-        made = int(state.memory.counts[agent.Count.MOVES])
-        return replace(setup, memory=memory(made)) if made > state.memory.moves.shape[1] else None
+        made = int(state.memory.agent.counts[agent.Count.MOVES])
+        return replace(setup, memory=memory(made)) if made > state.memory.agent.moves.shape[1] else None
 
     def own(state: State) -> dict[str, object]:
         return {
             "grid_tasks": int((rows[tables.Task.HOME] < 0).sum()),
-            **counted(state.memory),
+            **counted(state.memory.agent),
             "completions": "estimated" if estimated else "reserved",
             "estimates": int(state.memory.notes[tables.Note.ESTIMATES]),
         }
@@ -113,10 +113,10 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         "" if estimated else "told" if local.params.get("compress") == "scratch" else "start",
         {f"{clusters[pool.cluster].name} {pool.group}".strip(): pool.procs for pool in pools},
         own,
-        lambda state, ids: {"put_back": state.memory.tasks[agent.Known.PUT_BACK]},
+        lambda state, ids: {"put_back": state.memory.agent.tasks[agent.Known.PUT_BACK]},
         remark=ESTIMATED if estimated else remark_on(rows),
         again=again,
-        moves=lambda state: logged_moves(state.memory),
+        moves=lambda state: logged_moves(state.memory.agent),
         sites=sites_of(pools) if count > len(clusters) else None,
     )
 

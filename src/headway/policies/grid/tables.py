@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from headway.engine.tables import JOB_ROWS, Table
 from headway.jit import by_address
+from headway.policies.grid.notes import Notes
 
 
 class Task(IntEnum):
@@ -108,10 +109,5 @@ class Memory(NamedTuple):
     """[Note]"""
     servers: Table
     """[Server, cluster]"""
-    settings: Table
-    """From here on what the agent remembers (:class:`headway.policies.grid.notes.Notes`)."""
-    counts: Table
-    waiting: Table
-    tasks: Table
-    answers: Table
-    moves: Table
+    agent: Notes
+    """What the agent remembers."""
