@@ -68,6 +68,13 @@ def test_jobs_have_no_cores_that_are_kept_for_the_system(tmp_path: Path, line: s
     assert not site.not_modelled
 
 
+def test_a_value_goes_on_where_its_line_does(tmp_path: Path) -> None:
+    """Slurm puts continued lines together without a blank between them."""
+    conf = CONF.replace("bf_interval=60,bf_continue", "bf_interval=60,\\\nbf_continue,\\\nbf_window=2880")
+    site = Site.load(site_folder(tmp_path, slurm__conf=conf))
+    assert site.scheduler == {"bf_interval": "60", "bf_continue": "", "bf_window": "2880"}
+
+
 def test_slurm_conf_gives_nodes_partitions_and_parameters(tmp_path: Path) -> None:
     site = Site.load(site_folder(tmp_path))
     assert (site.name, site.cpus, len(site.nodes)) == ("small", 96, 12)

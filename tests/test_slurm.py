@@ -165,6 +165,33 @@ def test_requeued_runs_as_jobs_of_their_own() -> None:
     assert len(each) == 2 and each.job.tolist() == [7, 8] and each.ledger.dropped == 0
 
 
+@pytest.mark.parametrize("later_first", [False, True])
+def test_jobs_that_an_earlier_export_saw_running_or_waiting(later_first: bool) -> None:
+    """Exports of two months, each made at its end: job 7 ran then, 8 waited, 9 ran and was requeued since."""
+    wait = {"start": "Unknown", "end": "Unknown", "elapsed": "00:00:00"}
+    then = [
+        job("7", state="RUNNING", end="Unknown", elapsed="00:00:20"),
+        job("8", state="PENDING", **wait),
+        job("9", state="RUNNING", submit=110, end="Unknown", elapsed="00:00:20"),
+    ]
+    later = [
+        job("7"),
+        job("8"),
+        job("9", state="NODE_FAIL", submit=110),
+        job("9", submit=190, start=200, end=260),
+    ]
+    work = log(*(later + then if later_first else then + later))
+    assert sorted(work.job.tolist()) == [7, 8, 9] and set(work.runtime.tolist()) == {60 * SECOND}
+    assert rules_of(work)["duplicates"] == 3 and rules_of(work)["requeues"] == 1
+    assert work.source.not_modelled["requeues"] == 1
+    assert work.ledger.total == 7 == work.ledger.kept + work.ledger.dropped
+
+
+def test_a_job_that_two_exports_saw_running_has_its_longest_run() -> None:
+    seen = [job(state="RUNNING", end="Unknown", elapsed=elapsed) for elapsed in ("00:00:20", "00:00:50")]
+    assert log(*seen, unfinished="keep").runtime.tolist() == [50 * SECOND]
+
+
 def test_a_number_used_again_after_a_reset_is_another_job() -> None:
     work = log(job("7"), job("7", user="bob", submit=5000, start=5000, end=5060))
     assert work.job.tolist() == [7, 8] and rules_of(work)["duplicates"] == 1

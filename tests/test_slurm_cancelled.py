@@ -58,6 +58,15 @@ def test_a_job_that_starts_sooner_than_it_was_cancelled_ends_then_and_is_in_no_n
     assert headway.audit(schedule).ok
 
 
+@pytest.mark.parametrize("policy", ["easy(nodes=shared)", "conservative(nodes=whole)", "easy"])
+def test_other_policies_leave_out_who_was_cancelled(policy: str) -> None:
+    """Job 1 never ran; it takes no node from job 2."""
+    jobs = log((0, 4, 60, 0), (10, 4, 30, 10), cancelled_after=after(1200, 0))
+    schedule = headway.simulate(jobs, site().platform(), policy)
+    assert schedule.workload.job.tolist() == [2] and schedule.start.tolist() == [10 * SECOND]
+    assert dropped(schedule.workload, "cancelled before it ran") == 1
+
+
 def test_a_job_that_starts_sooner_ends_at_its_limit() -> None:
     jobs = log((0, 4, 10, 0), (10, 4, 30, 10), cancelled_after=after(HOUR, 0))
     (second,) = starts(jobs, site())

@@ -392,3 +392,22 @@ def test_options_that_are_not_modelled_are_told_by_job() -> None:
     assert found == {
         "asked for --exclusive=mcs": (2,), "asked for --prefer": (4,), "asked for --reboot": (1, 4),
     }  # fmt: skip
+
+
+def test_names_that_the_site_does_not_have_are_in_the_ledger() -> None:
+    """Partitions, QOS and accounts go in the course of a year; the log still has them."""
+    jobs = log(
+        (0, 1, 10, 5), (1, 1, 10, 5), (2, 1, 10, 5), (3, 1, 10, 5),
+        partition=["main", "gone,older", "gone,main", ""], qos=["normal", "", "gold", ""],
+        user=["ann", "ann", "bob", ""], account=["phys", "chem", "chem", "chem"],
+    )  # fmt: skip
+    ledger = simulated(jobs, with_partitions(main())).workload.ledger
+    found = {one.rule: (one.action, list(one.jobs)) for one in ledger}
+    assert found == {
+        "partition": ("its partition is not one of the site's: in the default one, main", [2]),
+        "qos": ("its QOS is not one of the site's: as normal", [3]),
+        "association": (
+            "the site has no association of its user and account: no shares and no limits of it",
+            [2],
+        ),
+    }

@@ -16,7 +16,7 @@ from headway.units import SECOND
 from headway.what_if import CHANGES, Case, answer, changed
 from headway.what_if.sentences import sentences
 from headway.workload import Workload
-from test_site import site_folder
+from test_site import CONF, DUMP, site_folder
 
 HOUR = 3600 * SECOND
 
@@ -87,6 +87,42 @@ def test_parameters_limits_and_shares(case: Case) -> None:
     assert all(not one.limits.max_tres_per_user for one in free.qos)
 
 
+def test_limits_are_set_as_sacctmgr_sets_them(case: Case) -> None:
+    """0 lets nobody run, -1 takes a limit away, and of resources only those that are named change."""
+    high = site_of(changed(case, "qos.high.maxjobs=0")).qos[1].limits
+    assert high.max_jobs_per_user == 0 and high.grp_tres == {"mem": 1024}
+    assert site_of(changed(case, "qos.high.maxjobs=-1")).qos[1].limits.max_jobs_per_user is None
+    both = site_of(changed(case, "qos.normal.maxtrespu=node=2")).qos[0].limits.max_tres_per_user
+    assert both == {"cpu": 80, "node": 2}
+    assert site_of(changed(case, "qos.normal.maxtrespu=cpu=-1")).qos[0].limits.max_tres_per_user == {}
+    assert site_of(changed(case, "qos.normal.maxtrespu=none")).qos[0].limits.max_tres_per_user == {}
+    users = {one.user: one for one in site_of(changed(case, "user.bob.maxjobs=0")).associations}
+    assert users["bob"].limits.max_jobs == 0
+
+
+def test_names_may_have_points(tmp_path: Path) -> None:
+    dump = DUMP.replace("'bob'", "'bob.b'")
+    site = Site.load(site_folder(tmp_path, associations__cfg=dump))
+    after = site_of(changed(Case(workload(), site.platform(), "easy"), "user.bob.b.maxjobs=3"))
+    assert {one.user: one.limits.max_jobs for one in after.associations}["bob.b"] == 3
+
+
+def test_switches_and_closed_partitions_go_with_the_nodes(tmp_path: Path) -> None:
+    """Nodes 3, 7 and 11 (of 12) are copied or leave; the copies hang where the originals do."""
+    conf = CONF + "TopologyPlugin=topology/tree\n"
+    tree = "SwitchName=s1 Nodes=n[1-6]\nSwitchName=s2 Nodes=n[7-12]\nSwitchName=top Switches=s[1-2]\n"
+    events = "NodeName|Partition|TimeStart|TimeEnd|State|Reason\n|short|1700000000|1700003600|DOWN|upgrade\n"
+    folder = site_folder(tmp_path, slurm__conf=conf, topology__conf=tree, events__txt=events)
+    case = Case(workload(), Site.load(folder).platform(), "easy")
+    more, fewer = site_of(changed(case, "nodes=+3")), site_of(changed(case, "nodes=-3"))
+    for site in (more, fewer):
+        below = [{site.nodes[place].name for place in one.nodes} for one in site.switches]
+        assert below[0] | below[1] == below[2] == {node.name for node in site.nodes}
+        assert [one.partition for one in site.events] == ["short"]
+    assert [len(one.nodes) for one in more.switches] == [7, 8, 15]
+    assert [fewer.nodes[place].name for place in fewer.switches[0].nodes] == ["n1", "n2", "n4", "n5", "n6"]
+
+
 def test_more_and_fewer_jobs(case: Case) -> None:
     more = changed(case, "jobs=+20%").workload
     assert len(more) == 48 == more.ledger.kept and len(np.unique(more.job)) == 48
@@ -112,6 +148,17 @@ def test_more_and_fewer_jobs(case: Case) -> None:
         ("user.zoe.maxjobs=1", "the site has no such association"),
         ("policy=nonsense", "nonsense"),
         ("limits=some", "limits can only be none"),
+        ("qos.high.priority=much", "qos.high.priority=much: 'much' is not a whole number"),
+        ("qos.high.usagefactor=nan", "qos.high.usagefactor=nan: 'nan' is not a number from 0 up"),
+        ("qos.high.maxjobs=few", "qos.high.maxjobs=few: 'few' is not a whole number"),
+        ("account.phys.fairshare=big", "account.phys.fairshare=big: 'big' is not a whole number"),
+        ("partition.short.state=open", "'open' is none of UP, DOWN, DRAIN and INACTIVE"),
+        ("partition.short.qos=gold", "the site has no QOS gold"),
+        ("partition.short.oversubscribe=maybe", "'maybe' is none of NO, EXCLUSIVE"),
+        ("partition.short.oversubscribe=FORCE:2", "OverSubscribe of partition short is not modelled"),
+        ("PreemptMode=REQEUE", "PreemptMode REQEUE is not modelled"),
+        ("bf_yield_interval=10", "SchedulerParameters bf_yield_interval is not modelled"),
+        ("qos.high.MaxTRESRunMinsPerUser=cpu=9", "MaxTRESRunMinsPU of QOS high is not modelled"),
     ],
 )
 def test_a_bad_change_gets_one_sentence(case: Case, text: str, sentence: str) -> None:
@@ -123,6 +170,15 @@ def test_a_bad_change_gets_one_sentence(case: Case, text: str, sentence: str) ->
 def test_a_change_of_a_site_needs_one() -> None:
     with pytest.raises(UsageError, match="changes a site, and this is a log"):
         changed(Case(workload(), Platform.procs(8), "easy"), "bf_interval=60")
+
+
+def test_what_changes_no_start_is_told_so(case: Case) -> None:
+    cases = (case, changed(case, "nodes=+0"), changed(case, "nodes=-9"))
+    base, same, fewer = (package.simulate(one.workload, one.platform, one.policy) for one in cases)
+    first, *others = sentences(answer("nodes=+0", [base], [same]))
+    assert first == "With nodes=+0 every job starts when it does as things are."
+    assert not any("chance" in sentence or "cannot be told" in sentence for sentence in others)
+    assert "the mean wait is" in sentences(answer("nodes=-9", [base], [fewer]))[0]
 
 
 def test_the_answer_adds_up() -> None:

@@ -76,7 +76,7 @@ def qos_of(name: str, entry: Entry) -> Qos:
         name=name,
         priority=entry.read("Priority", _number, 0),
         flags=frozenset(entry.listed("Flags", values.names)),
-        usage_factor=entry.read("UsageFactor", _real, 1.0),
+        usage_factor=entry.read("UsageFactor", real, 1.0),
         limit_factor=entry.read("LimitFactor", _factor, None),
         preempt=entry.listed("Preempt", values.names),
         preempt_mode="" if values.nothing(mode) or mode.lower() == "cluster" else mode.upper(),
@@ -93,15 +93,19 @@ def _number(text: str) -> int:
     return 0 if values.nothing(text) or values.endless(text) else values.whole(text)
 
 
-def _real(text: str) -> float:
+def real(text: str) -> float:
+    """A factor, 1 where there is none."""
     try:
-        return 1.0 if values.nothing(text) else float(text)
+        factor = 1.0 if values.nothing(text) else float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is not a number") from None
+        factor = -1.0
+    if not 0 <= factor < float("inf"):
+        raise ValueError(f"{text!r} is not a number from 0 up")
+    return factor
 
 
 def _factor(text: str) -> float | None:
-    return None if values.nothing(text) else _real(text)
+    return None if values.nothing(text) else real(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         first = first or number
         line = _COMMENT.sub("", line)
         if line.rstrip().endswith("\\"):
-            held += line.rstrip()[:-1] + " "
+            held += line.rstrip()[:-1]
             continue
         held += line.replace("\\#", "#")
         if held.strip():

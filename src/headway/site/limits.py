@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from headway.site import values
@@ -58,6 +59,34 @@ def limits_of(entry: Entry, *, qos: bool = False) -> Limits:
                 target = QOS_NAMES.get(field, field) if qos else field
                 found[target] = entry.read(name, how, None)
     return Limits(**{field: value for field, value in found.items() if value is not None})
+
+
+def field_of(name: str) -> str | None:
+    """The limit that has a name, in any case; None where there is none."""
+    return next((one for one, names in NAMES.items() if name.lower() in map(str.lower, names)), None)
+
+
+def shown_name(name: str) -> str:
+    """The name that sacctmgr shows for a limit, in lower case; other names as they are."""
+    field = field_of(name)
+    return name if field is None else NAMES[field][0].lower()
+
+
+def modified(limits: Limits, name: str, text: str, *, qos: bool) -> Limits | None:
+    """The limits after `sacctmgr modify` has set one of them, in any case; None where there is no such limit.
+
+    A limit of -1, or none, is taken away. Of a list of resources only those that are named change.
+    """
+    field = field_of(name)
+    if field is None:
+        return None
+    target = QOS_NAMES.get(field, field) if qos else field
+    value = _reader(field)(text)
+    if isinstance(value, Mapping) and not values.nothing(text):
+        named = {values.tres_name(part.partition("=")[0]) for part in values.names(text)}
+        kept = {one: count for one, count in getattr(limits, target).items() if one not in named}
+        value = {**kept, **value}
+    return replace(limits, **{target: value})
 
 
 def _reader(field: str) -> Callable[[str], Any]:

@@ -170,10 +170,10 @@ def _partition(
 ) -> Partition:
     both = entry.read("Priority", values.whole, 1)
     shared = "OverSubscribe" if "OverSubscribe" in entry else "Shared"
-    sharing, count = entry.read(shared, _sharing, ("NO", 4))
+    how, count = entry.read(shared, sharing, ("NO", 4))
     exclusive = entry.get("Exclusive").strip().upper()  # since 26.05 in place of the two older keys
     if exclusive in ("NODE", "TOPO"):
-        sharing = "EXCLUSIVE"
+        how = "EXCLUSIVE"
     limits = {
         field: entry.read(key, _size_or_none, None)
         for field, key in (
@@ -186,7 +186,7 @@ def _partition(
     return Partition(
         name=name,
         nodes=_places(entry, "Nodes", places, sets),
-        state=entry.get("State", "UP").upper(),
+        state=entry.read("State", partition_state, "UP"),
         tier=entry.read("PriorityTier", values.whole, both),
         job_factor=entry.read("PriorityJobFactor", values.whole, both),
         max_minutes=entry.read("MaxTime", values.minutes, None),
@@ -194,7 +194,7 @@ def _partition(
         min_nodes=entry.read("MinNodes", values.whole, 0),
         max_nodes=entry.read("MaxNodes", values.limit, None),
         max_cpus_per_node=entry.read("MaxCPUsPerNode", values.limit, None),
-        oversubscribe=sharing,
+        oversubscribe=how,
         oversubscribe_count=count,
         exclusive_user=entry.read("ExclusiveUser", values.yes, False) or exclusive == "USER",
         lln=entry.read("LLN", values.yes, False),
@@ -216,7 +216,16 @@ def _partition(
     )
 
 
-def _sharing(text: str) -> tuple[str, int]:
+def partition_state(text: str) -> str:
+    """The state of a partition."""
+    word = text.strip().upper()
+    if word not in ("UP", "DOWN", "DRAIN", "INACTIVE"):
+        raise ValueError(f"{text!r} is none of UP, DOWN, DRAIN and INACTIVE")
+    return word
+
+
+def sharing(text: str) -> tuple[str, int]:
+    """How a partition lets jobs share CPUs, and how many of them."""
     word, colon, count = text.strip().upper().partition(":")
     if word not in ("NO", "EXCLUSIVE", "YES", "FORCE"):
         raise ValueError(f"{text!r} is none of NO, EXCLUSIVE, YES[:count], FORCE[:count]")

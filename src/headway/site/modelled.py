@@ -35,6 +35,16 @@ FLAGS = frozenset((
 SELECTION = frozenset(("CR_SOCKET", "CR_SOCKET_MEMORY"))
 """Parts of SelectTypeParameters that are not taken into account."""
 
+WORDS = {
+    "PreemptMode": ("OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"),
+    "PreemptType": ("PREEMPT/NONE", "PREEMPT/PARTITION_PRIO", "PREEMPT/QOS"),
+    "PriorityType": ("PRIORITY/BASIC", "PRIORITY/MULTIFACTOR"),
+    "SchedulerType": ("SCHED/BACKFILL", "SCHED/BUILTIN"),
+    "SelectType": ("SELECT/CONS_TRES", "SELECT/CONS_RES", "SELECT/LINEAR"),
+    "EnforcePartLimits": ("ALL", "ANY", "YES", "NO"),
+}
+"""Words of parameters that are taken into account; any other is not."""
+
 BILLED = frozenset(("cpu", "mem", "node", "billing"))
 """Resources of TRESBillingWeights that are taken into account, beside accelerators."""
 
@@ -67,6 +77,10 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
             continue
         if name in PARAMETERS or not (name in DEFAULTS or concerns_no_schedule(key)):
             yield NotModelled(key, value, config.where(key))
+    for key, known in WORDS.items():
+        for word in config.list(key):
+            if word not in known:
+                yield NotModelled(f"{key} {word}", "", config.where(key) if key in config else "")
     for flag in config.list("PriorityFlags"):
         if flag not in PRIORITY_FLAGS:
             yield NotModelled(f"PriorityFlags {flag}", "", config.where("PriorityFlags"))
@@ -91,6 +105,17 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
         name, _, value = part.partition("=")
         if f"preempt_{name.lower()}" not in SCHEDULER:
             yield NotModelled(f"PreemptParameters {name.lower()}", value, config.where("PreemptParameters"))
+
+
+def newly_not_modelled(before: Site, after: Site) -> list[str]:
+    """Names of what a change of a site has brought about that is not taken into account."""
+    told = {(one.name, one.value) for one in _all_not_modelled(before)}
+    return [one.name for one in _all_not_modelled(after) if (one.name, one.value) not in told]
+
+
+def _all_not_modelled(site: Site) -> Iterator[NotModelled]:
+    yield from parameters_not_modelled(site.config)
+    yield from rules_not_modelled(site, [], {}, [])
 
 
 def is_weighed(name: str) -> bool:

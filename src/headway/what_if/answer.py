@@ -82,6 +82,8 @@ class Answer:
     """How near the base is to the log; None where the log has no waits."""
     ended_early: int
     """Jobs that a shorter limit of the variant ends before they were done."""
+    same: bool = False
+    """Whether all runs of base and variant have the same jobs, starts and ends."""
 
     def describe(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -130,7 +132,18 @@ def answer(name: str, bases: Sequence[Schedule], variants: Sequence[Schedule]) -
         users=tuple(one for one in classes if one.kind == "user"),
         fidelity=fidelity(*bases) if known else None,
         ended_early=int(np.count_nonzero(shorter)),
+        same=all(map(_same, *sides)),
     )
+
+
+def _same(one: Schedule, other: Schedule) -> bool:
+    """Whether two runs have the same jobs, starts and ends."""
+    return all(
+        np.array_equal(mine, theirs)
+        for mine, theirs in (
+            (one.workload.job, other.workload.job), (one.start, other.start), (one.end, other.end)
+        )
+    )  # fmt: skip
 
 
 def _common(schedules: Sequence[Schedule]) -> Rows:

@@ -12,6 +12,8 @@ from headway.plain import cut
 from headway.platform import Platform
 from headway.policies.spec import make_spec, parse_spec
 from headway.site import Site
+from headway.site.limits import shown_name
+from headway.site.modelled import newly_not_modelled
 from headway.site.parameters import DEFAULTS, SCHEDULER
 from headway.what_if import jobs_changes, site_changes
 from headway.workload import Workload
@@ -92,15 +94,26 @@ def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
         merged = case.with_site(lambda site: site_changes.merged(site, value), text)
         return replace(merged, workload=jobs_changes.moved(merged.workload, value.split(",")))
     if name.count(".") >= 2:
-        kind, which, field = re.split(r"\.", text.partition("=")[0].strip(), maxsplit=2)
+        kind, _, rest = text.partition("=")[0].strip().partition(".")
+        which, _, field = rest.rpartition(".")  # names may have points
         return _of_object(case, kind.lower(), which, field.lower(), value, text)
     if name in DEFAULTS:
-        return case.with_site(
-            lambda site: site_changes.parameter(site, text.partition("=")[0].strip(), value), text
-        )
-    if name in SCHEDULER:
-        return case.with_site(lambda site: site_changes.scheduling(site, name, value), text)
-    return None
+        key = text.partition("=")[0].strip()
+        after = case.with_site(lambda site: site_changes.parameter(site, key, value), text)
+    elif name in SCHEDULER:
+        after = case.with_site(lambda site: site_changes.scheduling(site, name, value), text)
+    else:
+        return None
+    _refuse_not_modelled(case, after, name, text)
+    return after
+
+
+def _refuse_not_modelled(before: Case, after: Case, key: str, text: str) -> None:
+    """Refuse to set what no simulation takes into account: nothing would seem to change."""
+    assert before.site is not None and after.site is not None
+    for name in newly_not_modelled(before.site, after.site):
+        if key in name.lower().split():
+            raise UsageError(f"{text}: {name} is not modelled, so the simulation cannot tell")
 
 
 def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: str) -> Case:
@@ -110,7 +123,11 @@ def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: 
     }  # fmt: skip
     if kind not in changes:
         raise UsageError(f"{text}: {kind} is none of {', '.join(changes)}")
-    after = case.with_site(lambda site: changes[kind](site, which, field, value), text)
+    try:
+        after = case.with_site(lambda site: changes[kind](site, which, field, value), text)
+    except ValueError as error:
+        raise UsageError(f"{text}: {error}") from None
+    _refuse_not_modelled(case, after, shown_name(field) if kind != "partition" else field, text)
     if "submit" in field:
         after = replace(after, policy=with_submit_limits(after.policy))
     if (kind, field) == ("partition", "maxtime") and after.site is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from headway.campaign.intervals import Paired
 from headway.plain import counted
+from headway.policies.spec import parse_spec
 from headway.what_if.answer import Answer, Class
 
 FEWEST = 5
@@ -21,8 +22,12 @@ def sentences(found: Answer) -> list[str]:
 
 def findings(found: Answer) -> list[str]:
     """What the change does, and to whom."""
-    said = [_overall(found), _who(found.classes, gain=True), _who(found.classes, gain=False)]
-    said += [*_users(found.users), *_unsure(found.classes), *_ended(found), *_counted(found), *_small(found)]
+    if found.same:
+        said = [f"With {found.name} every job starts when it does as things are.", *_counted(found)]
+    else:
+        said = [_overall(found), _who(found.classes, gain=True), _who(found.classes, gain=False)]
+        said += [*_users(found.users), *_unsure(found.classes), *_ended(found)]
+        said += [*_counted(found), *_small(found)]
     if len(found.variant) != len(found.base):
         said.append(
             f"The base runs {counted(len(found.base), 'job')} and the variant {len(found.variant):,}; the "
@@ -156,8 +161,11 @@ def _small(found: Answer) -> list[str]:
 def _counted(found: Answer) -> list[str]:
     """What a policy that counts processors leaves out of a site."""
     site = found.variant.platform.site
-    names = [run.policy.split("(")[0] for run in (found.base, found.variant)]
-    plain = [name for name in dict.fromkeys(names) if name != "slurm"]
+    specs = [parse_spec(run.policy) for run in (found.base, found.variant)]
+    counting = [
+        one.name for one in specs if one.name != "slurm" and one.params.get("nodes", "count") == "count"
+    ]
+    plain = list(dict.fromkeys(counting))
     if site is None or not plain:
         return []
     return [

@@ -9,10 +9,10 @@ from typing import Any
 
 from headway.errors import UsageError
 from headway.site import Association, Limits, Partition, Site, values
-from headway.site.accounts import shares_of
+from headway.site.accounts import real, shares_of
 from headway.site.config import scheduler_parameters
-from headway.site.entries import Entry
-from headway.site.limits import NAMES, limits_of
+from headway.site.limits import NAMES, modified
+from headway.site.machine import partition_state, sharing
 
 _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "maxtime": ("max_minutes", lambda text: hours(text)),
@@ -30,9 +30,8 @@ _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "allowqos": ("allow_qos", values.everyone),
     "denyqos": ("deny_qos", values.names),
     "allowgroups": ("allow_groups", values.everyone),
-    "state": ("state", str.upper),
-    "oversubscribe": ("oversubscribe", str.upper),
-    "qos": ("qos", str),
+    "state": ("state", partition_state),
+    "qos": ("qos", lambda text: "" if values.nothing(text) else text),
 }
 
 
@@ -91,7 +90,8 @@ def _with_nodes(site: Site, listed: list[Any], members: Callable[[tuple[int, ...
         nodes=tuple(listed),
         partitions=tuple(replace(one, nodes=tuple(members(one.nodes))) for one in site.partitions),
         reservations=tuple(replace(one, nodes=tuple(members(one.nodes))) for one in site.reservations),
-        events=tuple(one for one in site.events if one.node in names),
+        switches=tuple(replace(one, nodes=tuple(members(one.nodes))) for one in site.switches),
+        events=tuple(one for one in site.events if one.partition or one.node in names),
     )
 
 
@@ -109,15 +109,18 @@ def partition(site: Site, name: str, field: str, value: str) -> Site:
             f"partition.{name}.{field}: a log has the limit of each job, and not who left it to the default, "
             "so another default would change nothing; try maxtime"
         )
-    if field not in _KEYS:
-        raise UsageError(f"partition.{name}.{field}: a partition's keys are {', '.join(_KEYS)}")
-    attribute, how = _KEYS[field]
-    try:
-        read = how(value)
-    except ValueError as error:
-        raise UsageError(f"partition.{name}.{field}: {error}") from None
     listed = list(site.partitions)
-    listed[place] = replace(listed[place], **{attribute: read})
+    if field == "oversubscribe":
+        word, count = sharing(value)
+        listed[place] = replace(listed[place], oversubscribe=word, oversubscribe_count=count)
+    elif field in _KEYS:
+        attribute, how = _KEYS[field]
+        listed[place] = replace(listed[place], **{attribute: how(value)})
+    else:
+        keys = ", ".join((*_KEYS, "oversubscribe"))
+        raise UsageError(f"partition.{name}.{field}: a partition's keys are {keys}")
+    if field == "qos" and listed[place].qos:
+        _place(site.qos_place, "QOS", value)
     return replace(site, partitions=tuple(listed))
 
 
@@ -153,14 +156,12 @@ def merged(site: Site, names: str) -> Site:
 
 
 def _limits(limits: Limits, field: str, value: str, *, is_qos: bool, text: str) -> Limits:
-    known = {name.lower() for names in NAMES.values() for name in names}
-    if field not in known:
+    after = modified(limits, field, value, qos=is_qos)
+    if after is None:
         raise UsageError(
             f"{text}: there is no limit {field}; limits are {', '.join(n[0] for n in NAMES.values())}"
         )
-    given = limits_of(Entry("what-if", 0, {field: value}), qos=is_qos)
-    new = {name: one for name in NAMES if (one := getattr(given, name))}
-    return replace(limits, **new)
+    return after
 
 
 def qos(site: Site, name: str, field: str, value: str) -> Site:
@@ -170,7 +171,7 @@ def qos(site: Site, name: str, field: str, value: str) -> Site:
     if field == "priority":
         listed[place] = replace(listed[place], priority=values.whole(value))
     elif field == "usagefactor":
-        listed[place] = replace(listed[place], usage_factor=float(value))
+        listed[place] = replace(listed[place], usage_factor=real(value))
     else:
         limits = _limits(listed[place].limits, field, value, is_qos=True, text=f"qos.{name}.{field}")
         listed[place] = replace(listed[place], limits=limits)

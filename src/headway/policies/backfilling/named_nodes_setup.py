@@ -38,6 +38,8 @@ ALLOWED: dict[str, tuple[object, ...]] = {
 class OnNamedNodes(Slurm):
     """EASY or conservative backfilling that gives jobs the nodes that Slurm would choose for them."""
 
+    takes_cancelled = False
+
     @property
     def nodes(self) -> str:
         """Whether nodes are given as a ``whole`` or ``shared``."""

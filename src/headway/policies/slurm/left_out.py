@@ -1,4 +1,4 @@
-"""What jobs asked for and Slurm's rules here do not model, counted in the ledger by job."""
+"""What jobs asked for and the site does not have, or Slurm's rules here do not model, counted by job."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ SHARING = "asked to share its CPUs (--oversubscribe) where the partition lets jo
 FURTHER = "asked for --{}, which is not modelled: waits and runs as if it had not"
 PART = "in a reservation of some cores of its nodes: the whole nodes are reserved"
 CORES = "in a reservation of cores on no nodes by name: it has no nodes to run on"
+PARTITION = "its partition is not one of the site's: in the default one, {}"
+QOS = "its QOS is not one of the site's: {}"
+ASSOCIATION = "the site has no association of its user and account: no shares and no limits of it"
 
 
 def left_out(workload: Workload, site: Site) -> Iterator[LedgerEntry]:
-    """An entry for each kind of request that is not modelled, with the jobs that made it."""
+    """An entry for each kind of request that goes otherwise than it was made, with the jobs that made it."""
+    yield from _strangers(workload, site)
     names = workload.labels.get("constraint", ())
     odd = [text for text in names if not Constraint.of(text).understood]
     yield from _named(workload, "constraint", odd, CONSTRAINT)
@@ -32,6 +36,34 @@ def left_out(workload: Workload, site: Site) -> Iterator[LedgerEntry]:
     for option in sorted(asked):
         names = [label for label in workload.labels["further"] if option in label.split(",")]
         yield from _named(workload, "further", names, FURTHER.format(option))
+
+
+def _strangers(workload: Workload, site: Site) -> Iterator[LedgerEntry]:
+    """The jobs that name a partition, QOS or account that the site does not have (any more)."""
+    default = site.default_partition or site.partitions[0]
+    gone = [
+        names
+        for names in workload.labels.get("partition", ())
+        if site.partition_place.keys().isdisjoint(names.split(","))
+    ]
+    yield from _named(workload, "partition", gone, PARTITION.format(default.name))
+    if site.qos:
+        gone = [name for name in workload.labels.get("qos", ()) if name not in site.qos_place]
+        instead = "as normal" if "normal" in site.qos_place else "without one"
+        yield from _named(workload, "qos", gone, QOS.format(instead))
+    user, account = workload.get("user"), workload.get("account")
+    users, accounts = (workload.labels.get(name, ()) for name in ("user", "account"))
+    known = {(one.account, one.user) for one in site.associations if one.user and not one.partition}
+    if not known or user is None or account is None or not users or not accounts:
+        return
+    pairs, place = np.unique(np.stack([user, account]), axis=1, return_inverse=True)
+    strange = np.array([
+        0 <= who < len(users) and 0 <= what < len(accounts) and (accounts[what], users[who]) not in known
+        for who, what in pairs.T.tolist()
+    ])  # fmt: skip
+    rows = strange[place.reshape(-1)]
+    if rows.any():
+        yield LedgerEntry.of("association", ASSOCIATION, workload.job[rows], dropped=False)
 
 
 def _named(workload: Workload, column: str, names: list[str], action: str) -> Iterator[LedgerEntry]:

@@ -75,7 +75,7 @@ REFUSED = {
     Reason.DEPENDENCY: ("dependency", "depends on a job that never ends: not run"),
     Reason.HELD: ("held", "held and never released: not run"),
     Reason.RESERVATION: ("reservation", "its reservation was over before it could start: not run"),
-    Reason.NODES_AWAY: ("nodes", "the nodes that it needs never came back: not run"),
+    Reason.NODES_AWAY: ("nodes", "the nodes that it needs were never there, or never came back: not run"),
     Reason.DEADLINE: ("deadline", "could not end by its --deadline any more: cancelled by Slurm, not run"),
     Reason.SUBMIT_LIMIT: ("submission", "more jobs than a limit on submission allows: refused, not run"),
     Reason.QOS_NOT_ALLOWED: ("partition", "its partition does not allow its QOS: it waits for ever, not run"),

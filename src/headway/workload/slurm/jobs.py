@@ -65,13 +65,15 @@ def settle(jobs: Jobs, key: Ints) -> None:
     records["key"] = key
     seen = repeats(records, key)
     records["bits"] = records["bits"] | np.where(seen.requeued, BIT["requeues"], 0).astype(np.uint32)
-    records["again"], records["earlier"] = seen.again, seen.earlier
+    records["again"], records["stale"], records["earlier"] = seen.again, seen.stale, seen.earlier
     jobs.note("extra_fields", "a separator inside a text column: read as part of it", records["repaired"])
     records["part"] = seen.part
     _join_resized(jobs, seen)
     if jobs.rules["requeues"] == "first":
         _submitted_first(jobs, seen)
     jobs.drop("duplicates", "a record exported twice: the second left out", jobs.records["again"])
+    action = "exported before it was over, and again later: the later record stands for it"
+    jobs.drop("duplicates", action, jobs.records["stale"])
     action = "a part of a run before the job was resized: left out, the whole run has its time"
     jobs.drop("resized", action, jobs.records["part"])
     earlier = jobs.records["earlier"]

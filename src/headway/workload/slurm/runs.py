@@ -11,12 +11,15 @@ from headway.workload.slurm import states
 
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+_OPEN = (states.PENDING, states.RUNNING)
 
 
 class Repeats(NamedTuple):
     """Which records repeat another, which are earlier runs of a job, and which jobs ran more than once."""
 
     again: Mask
+    stale: Mask
+    """Records of a job that waited or ran then, and of which a later export has the rest."""
     earlier: Mask
     requeued: Mask
     part: Mask
@@ -28,14 +31,15 @@ class Repeats(NamedTuple):
 def repeats(records: dict[str, npt.NDArray[Any]], key: Ints) -> Repeats:
     """Sort out records that have a key in common.
 
-    A record equal to another in all its times is the same one, exported twice. A record whose run was taken
-    back (requeued, preempted, its node lost), or that has the submit time of a later one, is an earlier
-    run of the same job. One that ended because the job was resized is a part of the run that a later one has
-    from its start. Any others are different jobs: Slurm starts counting again after a reset.
+    A record equal to another in all its times is the same one, exported twice. One of a job that waits or
+    runs is stale if another has the same run, or the same submission, in whatever order they stand. A record
+    whose run was taken back (requeued, preempted, its node lost), or that has the submit time of a later one,
+    is an earlier run of the same job. One that ended because the job was resized is a part of the run that a
+    later one has from its start. Any others are different jobs: Slurm starts counting again after a reset.
     """
     rows = len(key)
-    again, earlier, requeued, part = (np.zeros(rows, np.bool_) for _ in range(4))
-    found = Repeats(again, earlier, requeued, part, np.arange(rows, dtype=np.int64))
+    again, stale, earlier, requeued, part = (np.zeros(rows, np.bool_) for _ in range(5))
+    found = Repeats(again, stale, earlier, requeued, part, np.arange(rows, dtype=np.int64))
     order = np.argsort(key, kind="stable")
     same = key[order][1:] == key[order][:-1]
     if not same.any():
@@ -44,11 +48,13 @@ def repeats(records: dict[str, npt.NDArray[Any]], key: Ints) -> Repeats:
     shared[order[1:][same]] = True
     shared[order[:-1][same]] = True
     chosen = np.flatnonzero(shared)
-    submit, start, end, state, user = (
-        _column(records, name, chosen) for name in ("submit", "start", "end", "state", "user")
+    submit, start, end, state, user, elapsed = (
+        _column(records, name, chosen) for name in ("submit", "start", "end", "state", "user", "elapsed")
     )
-    # In the order of time within each job; the place in the file decides where times are equal.
-    order = np.lexsort((np.arange(len(chosen)), start, submit, key[chosen]))
+    # In the order of time within each job, what was over behind what was not, of this the longest run so far
+    # first; then by place in the file.
+    over = ~np.isin(state, _OPEN)
+    order = np.lexsort((np.arange(len(chosen)), -elapsed, over, start, submit, key[chosen]))
     table = zip(
         key[chosen][order].tolist(), submit[order].tolist(), start[order].tolist(), end[order].tolist(),
         state[order].tolist(), user[order].tolist(), chosen[order].tolist(), strict=True,
@@ -59,7 +65,12 @@ def repeats(records: dict[str, npt.NDArray[Any]], key: Ints) -> Repeats:
             if record[1:6] == last[1:6]:
                 found.again[record[6]] = True
                 continue
-            if record[5] == last[5] and last[4] == states.RESIZED:
+            if record[1] == last[1] and record[5] == last[5] and _goes_on(last, record):
+                found.stale[last[6]] = True
+                if found.requeued[last[6]]:
+                    found.began[record[6]] = found.began[last[6]]
+                    found.requeued[record[6]] = True
+            elif record[5] == last[5] and last[4] == states.RESIZED:
                 found.part[last[6]] = True
                 found.began[record[6]] = found.began[last[6]]
             elif record[5] == last[5] and (last[4] == states.ATTEMPT or record[1] == last[1]):
@@ -68,6 +79,11 @@ def repeats(records: dict[str, npt.NDArray[Any]], key: Ints) -> Repeats:
                 found.requeued[record[6]] = True
         last = record
     return found
+
+
+def _goes_on(last: tuple[int, ...], record: tuple[int, ...]) -> bool:
+    """Whether a record of the same submission tells of the same job at a later time."""
+    return last[4] == states.PENDING or (last[4] == states.RUNNING and record[2] == last[2])
 
 
 def _column(records: dict[str, npt.NDArray[Any]], name: str, rows: Ints) -> npt.NDArray[Any]:
