@@ -115,6 +115,13 @@ def test_a_forecast_is_the_same_whatever_comes_after_its_instant(record: Record)
         assert own.plan == same.plan
 
 
+def test_too_few_past_forecasts_correct_nothing(record: Record) -> None:
+    now, asked = int(record.workload.submit[len(record.workload) // 2]), Question(8, 3600 * SECOND)
+    few, none = (answer(Outlook(record, "easy"), now, asked, draws=20, teachers=n) for n in (10, 0))
+    assert few.taught == none.taught == 0
+    assert np.array_equal(few.main.quantiles, none.main.quantiles)
+
+
 def test_a_run_without_length_is_learned_when_its_instant_is_over() -> None:
     work = Workload.from_arrays(
         unit="s", submit=[0, 10, 10], procs=[1] * 3, runtime=[10, 0, 30], walltime=[20] * 3

@@ -14,7 +14,7 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.forecast.check import corrected, walk
-from headway.forecast.correction import Correction
+from headway.forecast.correction import FEWEST, Correction
 from headway.forecast.forecast import DRAWS, Forecast, NeverStarts, Outlook, quantile
 from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS, Column
@@ -131,7 +131,7 @@ def answer(
 
 
 def teach(outlook: Outlook, now: int, teachers: int, seed: int, progress: Progress) -> Correction | None:
-    """What the last jobs that have started by ``now`` teach; nothing if there are none."""
+    """What the last jobs that have started by ``now`` teach; nothing if they are too few."""
     record = outlook.record
     before = record.order[: int(np.searchsorted(record.submits, now))]
     before = before[~record.cancelled[before]]
@@ -142,7 +142,7 @@ def teach(outlook: Outlook, now: int, teachers: int, seed: int, progress: Progre
     sample = walk(outlook, rows, TEACHING_DRAWS, seed, progress)
     start = sample.submit + sample.wait
     _, correction = corrected(sample.simulated, sample.history, sample.submit, start, now)
-    return correction if correction.taught else None
+    return correction if correction.taught >= FEWEST else None
 
 
 def tell(
