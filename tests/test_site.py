@@ -68,6 +68,15 @@ def test_jobs_have_no_cores_that_are_kept_for_the_system(tmp_path: Path, line: s
     assert not site.not_modelled
 
 
+def test_nodes_of_the_future_are_not_there(tmp_path: Path) -> None:
+    """Lines may name nodes with State=FUTURE; a cluster has them when somebody says so."""
+    conf = CONF.replace("State=UNKNOWN", "State=FUTURE") + "NodeSet=first Nodes=n[1-9]\n"
+    conf += "PartitionName=some Nodes=n[7-10]\nPartitionName=set Nodes=first\n"
+    site = Site.load(site_folder(tmp_path, slurm__conf=conf))
+    assert [node.name for node in site.nodes] == ["n9", "n10", "n11", "n12"] and site.cpus == 32
+    assert [one.nodes for one in site.partitions] == [(0, 1, 2, 3), (0, 1, 2, 3), (0, 1), (0,)]
+
+
 def test_a_value_goes_on_where_its_line_does(tmp_path: Path) -> None:
     """Slurm puts continued lines together without a blank between them."""
     conf = CONF.replace("bf_interval=60,bf_continue", "bf_interval=60,\\\nbf_continue,\\\nbf_window=2880")
@@ -169,7 +178,7 @@ BAD = [
     ("qos__txt", QOS + "normal|10\n", ":4: has 2 fields and the first line names 13"),
     ("shares__txt", "Account|User|RawUsage\nphys||much\n", ":2: RawUsage: 'much' is not a number"),
     ("reservations__txt", "ReservationName=m StartTime=0 EndTime=9\n   Nodes=n[1-99]\n",
-     ":1: the reservation m has the node n13"),
+     ":1: Nodes: the reservation m has the node n13"),
     ("nodes__txt", "hello\n", ":1: begins with 'hello', not with NodeName="),
 ]  # fmt: skip
 

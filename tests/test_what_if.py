@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,14 @@ def test_a_walltime_cap_cuts_requests_and_runs_of_its_partition(case: Case) -> N
     assert site_of(after).partitions[1].max_minutes == 120
     assert after.workload.walltime[short].max() == after.workload.runtime[short].max() == 2 * HOUR
     assert after.workload.walltime[~short].min() == 8 * HOUR
+
+
+def test_jobs_without_a_partition_are_cut_with_the_default_one(case: Case) -> None:
+    """As in a log without that column, or of a partition that is gone."""
+    bare = replace(case, workload=case.workload.with_labels(partition=["gone", "short,gone"]))
+    assert set(changed(bare, "partition.batch.maxtime=2h").workload.walltime[::2].tolist()) == {2 * HOUR}
+    assert set(changed(bare, "partition.batch.maxtime=2h").workload.walltime[1::2].tolist()) == {8 * HOUR}
+    assert set(changed(bare, "partition.short.maxtime=2h").workload.walltime[1::2].tolist()) == {2 * HOUR}
 
 
 def test_merged_partitions(case: Case) -> None:

@@ -14,7 +14,15 @@ from headway.site.accounts import dumped_qos, qos_of, read_associations, read_qo
 from headway.site.config import Config, scheduler_parameters
 from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown, text_of
 from headway.site.happenings import read_events, read_reservations
-from headway.site.machine import lines_of, node_sets, nodes, partitions, unknown_keys
+from headway.site.machine import (
+    is_future,
+    lines_of,
+    names_of,
+    node_sets,
+    nodes,
+    partitions,
+    unknown_keys,
+)
 from headway.site.model import Association, NotModelled, Qos
 from headway.site.modelled import parameters_not_modelled
 from headway.site.topology import FILE as TOPOLOGY
@@ -112,11 +120,14 @@ class Parts(NamedTuple):
     def fields(self) -> dict[str, Any]:
         """The fields of `Site`; files of the folder add what only they have."""
         folder, config = self.folder, self.config
-        site_nodes = nodes(self.node_lines)
+        site_nodes = nodes(one for one in self.node_lines if not is_future(one))
         if not site_nodes:
             message = "defines no nodes; add NodeName lines or nodes.txt (scontrol show node)"
             raise InputError(message, file=folder)
-        site_partitions = partitions(self.partition_lines, site_nodes, node_sets(self.set_lines, site_nodes))
+        foreseen = [name for one in filter(is_future, self.node_lines) for name in names_of(one)]
+        nowhere: dict[str, tuple[int, ...]] = dict.fromkeys(foreseen, ())
+        sets = nowhere | node_sets(self.set_lines, site_nodes, nowhere)
+        site_partitions = partitions(self.partition_lines, site_nodes, sets)
         if not site_partitions:
             message = "defines no partition; add PartitionName lines or partitions.txt"
             raise InputError(f"{message} (scontrol show partition)", file=folder)

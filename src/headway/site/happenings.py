@@ -107,7 +107,8 @@ def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
     members = [] if key is None else entry.listed(key, expanded)
     stranger = next((node for node in members if node not in places), None)
     if stranger is not None:
-        raise entry.error(f"the reservation {name} has the node {stranger}, which the site does not have")
+        message = f"the reservation {name} has the node {stranger}, which the site does not have"
+        raise entry.error(f"{message}; take the node, or the reservation, out of the file", key)
     start, end = ("StartTime", "EndTime") if "StartTime" in entry else ("TimeStart", "TimeEnd")
     return Reservation(
         name,

@@ -54,12 +54,22 @@ def lines_of(entries: Iterable[Entry], kind: str) -> list[Entry]:
     return found
 
 
+def is_future(entry: Entry) -> bool:
+    """Whether nodes are only foreseen (State=FUTURE): the cluster does not have them yet."""
+    return entry.get("State").strip().upper().startswith("FUTURE")
+
+
+def names_of(entry: Entry) -> tuple[str, ...]:
+    """The names of the nodes of a line."""
+    return entry.listed("NodeName", expanded)
+
+
 def nodes(entries: Iterable[Entry]) -> tuple[Node, ...]:
     """Every node in the order of definition."""
     found: list[Node] = []
     seen: dict[str, Entry] = {}
     for entry in entries:
-        for name in entry.listed("NodeName", expanded):
+        for name in names_of(entry):
             if name in seen:
                 message = f"node {name} is defined a second time; the first is at {seen[name].where}"
                 raise entry.error(message, "NodeName")
@@ -115,8 +125,10 @@ def _size_or_none(text: str) -> int | None:
     )
 
 
-def node_sets(entries: Iterable[Entry], site_nodes: tuple[Node, ...]) -> dict[str, tuple[int, ...]]:
-    """Places of the nodes of each NodeSet."""
+def node_sets(
+    entries: Iterable[Entry], site_nodes: tuple[Node, ...], known: dict[str, tuple[int, ...]]
+) -> dict[str, tuple[int, ...]]:
+    """Places of the nodes of each NodeSet, which may name others that are known already."""
     places = {node.name: place for place, node in enumerate(site_nodes)}
     sets: dict[str, set[int]] = {}
     for entry in entries:
@@ -125,7 +137,7 @@ def node_sets(entries: Iterable[Entry], site_nodes: tuple[Node, ...]) -> dict[st
             wanted = entry.get("Feature")
             members.update(place for place, node in enumerate(site_nodes) if wanted in node.features)
         if "Nodes" in entry:
-            members.update(_places(entry, "Nodes", places, {}))
+            members.update(_places(entry, "Nodes", places, known))
     return {name: tuple(sorted(members)) for name, members in sets.items()}
 
 

@@ -133,7 +133,7 @@ def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: 
     if (kind, field) == ("partition", "maxtime") and after.site is not None:
         limit = after.site.partitions[after.site.partition_place[which]].max_minutes
         if limit is not None:
-            return replace(after, workload=jobs_changes.cut(case.workload, which, limit))
+            return replace(after, workload=jobs_changes.cut(case.workload, after.site, which, limit))
     return after
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from headway.errors import UsageError
+from headway.site import Site
 from headway.units import MINUTE, SECOND
 from headway.workload import Workload
 from headway.workload.ledger import Ledger
@@ -52,11 +53,17 @@ def moved(workload: Workload, names: Sequence[str]) -> Workload:
     return workload.with_labels(partition=labels)
 
 
-def cut(workload: Workload, partition: str, minutes: int) -> Workload:
-    """Requests of a partition cut to its new limit, and runs that are longer ended there."""
-    labels = workload.labels.get("partition", [])
-    codes = [code for code, label in enumerate(labels) if label == partition]
-    here = np.isin(workload.partition, codes)
+def cut(workload: Workload, site: Site, partition: str, minutes: int) -> Workload:
+    """Requests of a partition cut to its new limit, and runs that are longer ended there.
+
+    Jobs that name no partition of the site are in its default one.
+    """
+    default = (site.default_partition or site.partitions[0]).name
+    labels = [*workload.labels.get("partition", []), ""]
+    listed = [{name for name in label.split(",") if name in site.partition_place} for label in labels]
+    named = (workload.partition >= 0) & (workload.partition < len(labels) - 1)
+    codes = np.where(named, workload.partition, len(labels) - 1)
+    here = np.array([(names or {default}) == {partition} for names in listed])[codes]
     most = minutes * MINUTE
     return workload.with_columns(
         walltime=np.where(here, np.minimum(workload.walltime, most), workload.walltime),
