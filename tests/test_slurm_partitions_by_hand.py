@@ -411,3 +411,10 @@ def test_names_that_the_site_does_not_have_are_in_the_ledger() -> None:
             [2],
         ),
     }
+
+
+def test_a_partition_that_is_not_up_runs_nothing_and_says_why() -> None:
+    jobs = log((0, 1, 10, 5), (1, 1, 10, 5), (2, 1, 10, 5), partition=["main", "closed", "closed,main"])
+    schedule = simulated(jobs, with_partitions(main(), Partition("closed", NODES, state="DOWN")))
+    assert schedule.workload.job.tolist() == [1, 3]
+    assert told(schedule) == {2: "its partition is not up, by the site's own State of it: not run"}

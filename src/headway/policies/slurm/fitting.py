@@ -29,6 +29,7 @@ class KeptOut:
 
 
 TOO_LARGE = "too_large", "more than any of its partitions allows: dropped"
+NOT_UP = "partition", "its partition is not up, by the site's own State of it: not run"
 REFUSED = {
     "ReqResv": "its partition is for jobs in a reservation (ReqResv): refused",
     "RootOnly": "its partition is for root (RootOnly): refused",
@@ -39,8 +40,9 @@ REFUSED = {
     "DenyQos": "its partition does not allow its QOS (DenyQos): refused",
 }
 """What is said of a job that a rule of a partition keeps out."""
-NOBODY, SIZE = 0, 1 + len(RULES)
-"""What keeps a job out of a partition: nothing, one of RULES (from 1 on), or that it asks for too much."""
+NOBODY, SIZE, CLOSED = 0, 1 + len(RULES), 2 + len(RULES)
+"""What keeps a job out of a partition: nothing, one of RULES (from 1 on), or that it asks for too much.
+CLOSED: no partition of its is up."""
 
 
 def kept_out(workload: Workload, site: Site) -> list[KeptOut]:
@@ -62,10 +64,13 @@ def kept_out(workload: Workload, site: Site) -> list[KeptOut]:
         wanted = names[code].split(",") if code < len(names) else [default.name]
         known = [name for name in wanted if name in site.partition_place] or [default.name]
         parts = [site.partitions[site.partition_place[name]] for name in known]
+        if not any(is_up(site, part) for part in parts):
+            why[rows] = CLOSED
+            continue
         fits = np.array([_fits(workload, site, part)[rows] for part in parts])
         against = np.array([_against(site, part, who, place[rows]) for part in parts])
         why[rows] = np.where(_accepted(site, fits, against), NOBODY, _first(site, fits, against))
-    found = [KeptOut(*TOO_LARGE, why == SIZE)]
+    found = [KeptOut(*TOO_LARGE, why == SIZE), KeptOut(*NOT_UP, why == CLOSED)]
     if limited:
         found += [KeptOut("partition", REFUSED[rule], why == 1 + k) for k, rule in enumerate(RULES)]
     return [one for one in found if one.rows.any()]
