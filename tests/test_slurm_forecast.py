@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import headway
 from headway.forecast import Outlook, Present, Record, present
 from headway.forecast.answer import Question, answer
 from headway.forecast.arrivals import Arrivals
+from headway.forecast.known import site_at
 from headway.live.engine import Job
 from headway.live.slurm.queue import SlurmJob
 from headway.live.slurm.rules import RulesPlan
@@ -18,7 +21,7 @@ from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.config import Config
-from headway.site.model import Association, Limits, Partition, Qos
+from headway.site.model import Association, Limits, NodeEvent, Partition, Qos
 from headway.units import MINUTE, NEVER, SECOND
 from headway.workload import Header
 from slurm_by_hand import BASIC, BEGAN, UNDISTURBED, log, site
@@ -214,3 +217,48 @@ def test_a_queue_that_is_watched_has_its_accounts_and_qos() -> None:
         return (found.plan - at) // SECOND
 
     assert plan(0) < 60 and 590 <= plan(1) <= 700
+
+
+@pytest.mark.parametrize(
+    ("went", "back", "expected"),
+    [
+        (1010, None, 1030),  # nobody knows yet
+        (600, 3000, 1401),  # for 400 s; that it will be longer nobody knows
+        (600, None, 1401),
+        (600, 999, 1030),
+    ],
+)
+def test_of_nodes_only_what_has_happened_is_known(went: int, back: int | None, expected: int) -> None:
+    """A job of the whole machine at 1000, where another one runs until 1030 at most.
+
+    A node that is away stays away for as long again as it has been.
+    """
+    event = NodeEvent("n2", BEGAN + went, None if back is None else BEGAN + back, "DOWN")
+    shown = tuple(replace(node, state="DOWN") if node.name == "n2" else node for node in short().nodes)
+    on = replace(short(), nodes=shown, events=(event,))  # the state of the export, which is later
+    jobs = log((970, 1, 1, 1), (1000, 4, 10, 10), node_list=["n1", ""])
+    assert expected <= planned(record(jobs, on, 970, None), 1, 1000) <= expected + 60
+
+
+def test_usage_is_what_the_log_has_until_then(tmp_path: Path) -> None:
+    """No file tells usage: Ada ran for 100 s on two CPUs, Bob 50 of his 100 s until then."""
+    jobs = tmp_path / "jobs.txt"
+    jobs.write_text(
+        "JobIDRaw|User|Account|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS\n"
+        f"1|ada|lab|COMPLETED|{BEGAN}|{BEGAN}|{BEGAN + 100}|100|10|2|2\n"
+        f"2|bob|lab|COMPLETED|{BEGAN}|{BEGAN + 50}|{BEGAN + 150}|100|10|1|1\n"
+    )
+    weights = {
+        "PriorityType": "priority/multifactor", "PriorityWeightFairshare": "1000",
+        "PriorityDecayHalfLife": "0", "AccountingStorageType": "accounting_storage/slurmdbd",
+    }  # fmt: skip
+    tree = (
+        Association("root"),
+        Association("lab", parent=0),
+        Association("lab", "ada", parent=1),
+        Association("lab", "bob", parent=1),
+    )
+    on = replace(site(weights), associations=tree, jobs=jobs)
+    then = site_at(on, BEGAN + 100)
+    assert then.usage == {("root", ""): 250, ("lab", ""): 250, ("lab", "ada"): 200, ("lab", "bob"): 50}
+    assert site_at(replace(on, usage={("lab", "ada"): 7.0}), BEGAN + 100).usage == {("lab", "ada"): 7.0}

@@ -119,6 +119,38 @@ def test_nodes_that_are_down_are_no_room(
     assert (json.loads(done.out)["job"]["wait"][-1] == 0) == room
 
 
+CONF = """ClusterName=little
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+NodeName=n[1-2] CPUs=2
+PartitionName=main Nodes=n[1-2] Default=YES
+"""
+
+
+@pytest.mark.parametrize("away", ["n2|main*|up|down*|0/0/2/2", "n2|main*|up|drained|0/0/2/2", ""])
+def test_a_site_has_its_nodes_in_the_states_of_now(
+    run: Headway, monkeypatch: pytest.MonkeyPatch, away: str
+) -> None:
+    """The export of two days ago tells that n2 was down. A job runs on n1 for ten minutes at most."""
+    now = int(time.time())
+    runs = f"7|RUNNING|2|{now - 1}|N/A|10:00|None|9|{now - 1}|main|ada|n1|||a"
+    shown(run, monkeypatch, f"{FULL}\n{away or IDLE}\n", runs)
+    site = run.folder / "site"
+    site.mkdir()
+    (site / "slurm.conf").write_text(CONF)
+    (site / "jobs.txt").write_text(
+        "JobIDRaw|User|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS\n"
+        f"1|ada|main|COMPLETED|{now - 3 * DAY}|{now - 3 * DAY}|{now - 2 * DAY}|{DAY}|1440|2|2\n"
+    )
+    (site / "events.txt").write_text(
+        f"NodeName|TimeStart|TimeEnd|State|Reason\nn2|{now - 3 * DAY}|Unknown|DOWN|disk\n"
+    )
+    done = run("when", site, "--procs", "2", "--walltime", "10m", *ASKED)
+    assert done.status == 0, done.err
+    job = json.loads(done.out)["job"]
+    assert (job["wait"][-1] > 0) == bool(away) and job["plan_wait"] < 700
+
+
 def test_jobs_wider_than_the_nodes_that_are_up(run: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that waits for nodes to come back keeps nobody from starting; who asks about one is told so."""
     now = int(time.time())

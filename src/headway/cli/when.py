@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -196,11 +197,12 @@ def _live(inputs: Any, policy: str, grid: Path, cluster: str, asked: int) -> tup
     """The present queue of a cluster behind the log, and now in seconds on the log's clock.
 
     Without a site's nodes the machine is as many processors as there are on nodes that are up. Nobody knows
-    when the others come back, nor so when those may start who wait for them.
+    when the others come back, nor so when those may start who wait for them. A site has its nodes and
+    partitions in the states of now.
     """
     from headway.forecast import Outlook, Record, present
     from headway.live.grid_file import load_grid
-    from headway.live.queue_now import queue_now, room_now
+    from headway.live.queue_now import queue_now, room_now, site_now
     from headway.platform import Platform
 
     of = load_grid(grid)
@@ -210,7 +212,10 @@ def _live(inputs: Any, policy: str, grid: Path, cluster: str, asked: int) -> tup
     jobs, now = queue_now(of, site)
     past = Record.recorded(with_partitions(inputs.workload, inputs.platform), inputs.platform)
     machine = inputs.platform
-    if not machine.site:
+    if machine.site:
+        last = min(past.last // SECOND + (past.workload.header.unix_start or 0), now // SECOND)
+        machine = replace(machine, site=site_now(of, site, machine.site, last))
+    else:
         room = room_now(of, site, jobs)
         if room < asked:
             have = f"{cluster} has {counted(room, 'processor')} on nodes that are up"

@@ -13,6 +13,7 @@ told of them; then the arrivals that were drawn.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from headway.engine.driver import Driver
 from headway.engine.tables import Clock, Job, Phase, Run, State
 from headway.errors import UsageError
 from headway.forecast.instant import Instant
+from headway.forecast.known import known_at
 from headway.forecast.record import Column, Record
+from headway.platform import Platform
 from headway.policies.policy import Policy
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec, parse_spec
@@ -86,6 +89,13 @@ class Beginning:
     running: Column
     elapsed: Column
 
+    @cached_property
+    def machine(self) -> Platform:
+        """What was known of it at the instant."""
+        record = self.instant.record
+        begin = record.workload.header.unix_start or 0
+        return known_at(record.platform, self.instant.now // SECOND + begin)
+
     @property
     def rows(self) -> Column:
         """Running, then waiting jobs."""
@@ -133,7 +143,7 @@ class Beginning:
     ) -> Prepared:
         """The policy's tables for these jobs."""
         record, policy = self.instant.record, self.forward.policy
-        work, machine = record.workload, record.platform
+        work, machine = record.workload, self.machine
         extra = {name: work.columns[name][rows] for name in policy.columns if name in work}
         if policy.in_file_order:
             extra["file_place"] = rows

@@ -10,6 +10,7 @@ from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import in_order, look_at, parse_queue
+from headway.site import Site as SlurmSite
 from headway.units import SECOND
 
 
@@ -17,6 +18,11 @@ def room_now(grid: Grid, site: Site, jobs: Sequence[Present]) -> int:
     """The processors that jobs can have now: not those of nodes that are down or drained."""
     usable = Nodes(Slurm(site.name, site.conf, grid.timeout)).usable(site.cluster.procs, site.partition)
     return max(usable, sum(job.procs for job in jobs if job.start is not None))
+
+
+def site_now(grid: Grid, cluster: Site, site: SlurmSite, last: int) -> SlurmSite:
+    """A site known up to ``last`` (s since 1970) with its nodes and partitions as they are now."""
+    return Nodes(Slurm(cluster.name, cluster.conf, grid.timeout)).since(site, last)
 
 
 def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:

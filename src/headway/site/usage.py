@@ -39,19 +39,38 @@ def usage_at(site: Site, instant: int) -> Usage:
     half_life, exported, log = site.config.seconds("PriorityDecayHalfLife"), site.exported, site.jobs
     if not site.usage or exported is None or log is None or ".swf" in log.name:
         return site.usage
-    forgets = site.config.get("PriorityUsageResetPeriod").upper() not in ("", "NONE")
     too_long = half_life and exported - instant > HALF_LIVES * half_life
-    if forgets or instant >= exported:
+    if forgets(site) or instant >= exported:
         return site.usage
     spent = _spent(log, log.stat().st_mtime_ns)
     silent = exported - int(spent.end.max(initial=0))
     if not len(spent.end) or silent > SILENT * (half_life or math.inf):
         return site.usage
-    left = 1 - 0.693 / half_life if half_life else 1.0
+    left = left_of(half_life)
     if too_long:
         estimated = _by_association(site, spent, mirrored(spent, instant, left))
         return {key: estimated.get(key, 0.0) for key in site.usage}
     return _less(site, spent, instant, exported, left)
+
+
+def usage_of_log(site: Site, instant: int) -> Usage:
+    """Raw usage at an instant (s since 1970) of a site that does not tell any: what the log's runs added."""
+    half_life, log = site.config.seconds("PriorityDecayHalfLife"), site.jobs
+    if log is None or ".swf" in log.name or forgets(site):
+        return {}
+    spent = _spent(log, log.stat().st_mtime_ns)
+    begin = int(spent.start.min(initial=instant))
+    return _by_association(site, spent, remaining(spent, begin, instant, left_of(half_life)))
+
+
+def forgets(site: Site) -> bool:
+    """Whether a site forgets all usage now and then."""
+    return site.config.get("PriorityUsageResetPeriod").upper() not in ("", "NONE")
+
+
+def left_of(half_life: float | None) -> float:
+    """How much a second leaves of usage."""
+    return 1 - 0.693 / half_life if half_life else 1.0
 
 
 @lru_cache(maxsize=2)

@@ -10,7 +10,7 @@ from headway.live.slurm.queue import whole
 from headway.live.wire import NoAnswer
 from headway.plain import cut
 from headway.site import Site
-from headway.site.model import outage_of
+from headway.site.model import NodeEvent, outage_of
 
 LOOK = ("sinfo", "--noheader", "--all", "--Node", "--format=%N|%P|%a|%T|%C")
 """Node, partition, the partition's state, the node's state, CPUs as allocated/idle/other/all."""
@@ -61,6 +61,21 @@ class Nodes:
                 replace(each, state=partitions.get(each.name, each.state)) for each in site.partitions
             ),
         )
+
+    def since(self, site: Site, last: int) -> Site:
+        """A site of which all is known up to ``last`` (s since 1970), with events that tell what is away now.
+
+        What is away by neither went away then, at the earliest; what is not away any more came back then.
+        """
+        away = {(node.name, ""): node.state for node in self.look() if outage_of(node.state)}
+        away |= {("", node.partition): node.opened for node in self.look() if node.opened.upper() != "UP"}
+        events = []
+        for event in site.events:
+            is_over = event.end is not None or away.pop((event.node, event.partition), None) is None
+            ended = max(event.start, last) if is_over and event.end is None else event.end
+            events.append(replace(event, end=ended))
+        events += [NodeEvent(node, last, None, state, "", part) for (node, part), state in away.items()]
+        return replace(all_up(site), events=tuple(events))
 
 
 def all_up(site: Site) -> Site:

@@ -41,15 +41,20 @@ def warm_up_days(site: Site) -> float:
     Usage before the log is unknown without a file of ``sshare``. After PriorityDecayHalfLife what was used
     before it counts half.
     """
+    half_life = site.config.seconds("PriorityDecayHalfLife")
+    return half_life / DAY if misses_usage(site) and half_life else 0.0
+
+
+def misses_usage(site: Site) -> bool:
+    """Whether fair share looks at usage before the log, and no file tells it."""
     config = site.config
-    counts = (
+    return (
         "multifactor" in config.get("PriorityType").lower()
         and "slurmdbd" in config.get("AccountingStorageType").lower()
         and config.number("PriorityWeightFairshare") > 0
         and len(site.associations) > 0
+        and not site.usage
     )
-    half_life = config.seconds("PriorityDecayHalfLife")
-    return half_life / DAY if counts and half_life and not site.usage else 0.0
 
 
 def warm_up_remark(site: Site) -> str:
