@@ -153,6 +153,13 @@ def test_array_tasks_without_raw_numbers_get_their_own() -> None:
     assert rules_of(work)["array_tasks"] == 2 and work.source.not_modelled["job arrays"] == 2
 
 
+def test_new_numbers_are_those_of_nobody_in_the_log() -> None:
+    """Job 9 waits and is left out; the tasks of array 7 do not get its number."""
+    waits = job("9", state="PENDING", start="Unknown", end="Unknown", elapsed="00:00:00")
+    work = log(job("7_1"), job("7_2"), waits)
+    assert work.job.tolist() == [10, 11] and work.ledger.dropped_jobs().tolist() == [9]
+
+
 def test_heterogeneous_jobs_are_counted() -> None:
     work = log(job("5+0"), job("5+1"), head=HEAD)
     assert len(work) == 2 and work.source.not_modelled == {"heterogeneous jobs": 2}

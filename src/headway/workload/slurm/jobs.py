@@ -36,6 +36,8 @@ class Jobs:
     ) -> None:
         self.records, self.rules, self.file, self.task_lists = records, rules, file, task_lists
         self.total = len(records["key"])
+        self.highest = int(records["number"].max(initial=0))
+        """The highest number of the log, also of jobs that are left out."""
         self.entries: list[LedgerEntry] = []
 
     def __len__(self) -> int:
@@ -235,7 +237,7 @@ def numbered(jobs: Jobs) -> Ints:
     if not shared.any():
         return number
     fresh = number.copy()
-    start = int(number.max()) + 1
+    start = jobs.highest + 1
     fresh[shared] = start + np.arange(np.count_nonzero(shared))
     action = f"tasks of an array under one number: given new numbers from {start} up"
     jobs.records["number"] = fresh
