@@ -302,6 +302,29 @@ def test_the_hour_that_comes_twice() -> None:
     assert "shows twice" in work.ledger.entries[0].action
 
 
+def test_a_start_in_the_hour_that_comes_twice_agrees_with_end_and_run() -> None:
+    """02:30 on 27 October 2024 in Berlin was twice; who ran 40 minutes until 03:10 started at the second."""
+    clock = {"submit": "2024-10-27T01:00:00", "start": "2024-10-27T02:30:00", "end": "2024-10-27T03:10:00"}
+    runs = {"00:40:00": 9000, "01:40:00": 5400}
+    for elapsed, wait in runs.items():
+        work = log(job(**clock, elapsed=elapsed, limit="02:00:00"), zone="Europe/Berlin")
+        assert work.wait.tolist() == [wait * SECOND]
+
+
+NAMED = "JobID|JobIDRaw|Timelimit|User|State|Submit|JobName|Eligible|Start|End|Elapsed|ReqCPUS|SubmitLine"
+AT = "1718000000"
+
+
+@pytest.mark.parametrize("name", ["|", "3", "a|b", f"x|{AT}", "a|1|2"])
+@pytest.mark.parametrize("line", ["sbatch --wrap 'a|b'", "/usr/bin/srun a | b", ""])
+def test_names_and_submit_lines_with_separators(name: str, line: str) -> None:
+    """Several ways fit the columns; times, numbers and commands agree in one of them."""
+    times = f"{AT}|1718000030|1718000090|00:01:00"
+    work = log(f"7|7|00:02:00|ann|COMPLETED|{AT}|{name}|{times}|4|{line}", head=NAMED)
+    assert (work.procs.tolist(), work.wait.tolist()) == ([4], [30 * SECOND])
+    assert (work.runtime.tolist(), work.walltime.tolist()) == ([60 * SECOND], [120 * SECOND])
+
+
 def test_the_hour_that_never_was() -> None:
     text = job(submit="2024-03-31T02:30:00", start="2024-03-31T03:40:00", end="2024-03-31T03:41:00")
     work = log(text, zone="Europe/Berlin")

@@ -326,13 +326,19 @@ def _cancelled_after(jobs: Jobs, submit: Ints, start: Ints, runtime: Ints) -> In
 
 
 def _start(jobs: Jobs) -> Ints:
-    """Starts, moved to the second of two equal hours where the first would be before the submission."""
+    """Starts, moved to the second of two equal hours where the first cannot be.
+
+    It would be before the submission, or the run would be longer than it was.
+    """
     start: Ints = jobs.get("start")
     late = jobs.records.get("late_start")
     if late is None:
         return start
-    submit = jobs.get("submit")
-    return np.where((start != UNKNOWN) & (start < submit) & (late >= submit), late, start)
+    submit, end, run = jobs.get("submit"), jobs.get("end"), jobs.get("elapsed")
+    paused = np.maximum(jobs.get("suspended", 0), 0)
+    too_long = (end != UNKNOWN) & (run != UNKNOWN) & (late + run + paused == end)
+    moved = (start != UNKNOWN) & (late >= submit) & ((start < submit) | too_long)
+    return np.where(moved, late, start)
 
 
 def _runtime(jobs: Jobs, start: Ints) -> Ints:

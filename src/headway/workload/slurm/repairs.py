@@ -6,7 +6,10 @@ mostly one way to share out the pieces of a line among the columns.
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from headway.workload.slurm.export import FREE_TEXT
 
@@ -16,10 +19,14 @@ STAND_IN = b"\x1f"
 LONGEST = 50
 """Lines that one record may be broken into."""
 
+MOST_WAYS = 100
+"""Ways to put a record together that are looked at."""
+
 _NUMBER = re.compile(rb"\d*|Unknown|None|UNLIMITED|Partition_Limit|INVALID")
 _TIME = re.compile(rb"\d{1,11}|[\d-]{10}T[\d:]{8}\S*|Unknown|None|None assigned|N/A|INVALID|")
 _SPAN = re.compile(rb"[\d:.-]*|Unknown|UNLIMITED|Partition_Limit|INVALID")
 _TRES = re.compile(rb"(?:[^,=|]+=[^,=|]*(?:,[^,=|]+=[^,=|]*)*)?")
+_COMMAND = re.compile(rb"(?:\S*/)?(?:sbatch|srun|salloc)\b")
 LOOKS: dict[str, re.Pattern[bytes]] = {
     "JobID": re.compile(rb"\d+(?:[_+.]\S*)?"),
     "JobIDRaw": re.compile(rb"\d+(?:\.\S*)?"),
@@ -53,29 +60,59 @@ class Repairs:
         self.can = any(self._breaks)
 
     def fitted(self, pieces: list[bytes]) -> bytes | None:
-        """A line with as many fields as columns, separators inside a text as STAND_IN; None if none fits."""
+        """A line with as many fields as columns, separators inside a text as STAND_IN; None if none fits.
+
+        Of several ways the first is taken in which the cells agree with each other, else the first.
+        """
+        ways = itertools.islice(self._ways(pieces), MOST_WAYS)
+        first = taken = next(ways, None)
+        while taken is not None and not self._agrees(taken):
+            taken = next(ways, None)
+        found = taken or first
+        return None if found is None else b"|".join(cell.replace(b"|", STAND_IN) for cell in found)
+
+    def _ways(self, pieces: list[bytes]) -> Iterator[list[bytes]]:
+        """Every way to share out the pieces among the columns, short texts first."""
         width = len(self.names)
         dead: set[tuple[int, int]] = set()
         taken: list[bytes] = []
 
-        def put(column: int, piece: int) -> bool:
+        def put(column: int, piece: int) -> Iterator[list[bytes]]:
             if column == width:
-                return piece == len(pieces)
-            spare = len(pieces) - piece - (width - column)
+                if piece == len(pieces):
+                    yield taken.copy()
+                return
+            spare, found = len(pieces) - piece - (width - column), False
             if spare < 0 or (column, piece) in dead:
-                return False
+                return
+            looks = self._looks[column]
             for more in range(spare + 1 if self._breaks[column] else 1):
                 cell = b"|".join(pieces[piece : piece + more + 1])
-                looks = self._looks[column]
                 if looks is None or looks.fullmatch(cell):
-                    taken.append(cell.replace(b"|", STAND_IN))
-                    if put(column + 1, piece + more + 1):
-                        return True
+                    taken.append(cell)
+                    for way in put(column + 1, piece + more + 1):
+                        found = True
+                        yield way
                     taken.pop()
-            dead.add((column, piece))
-            return False
+            if not found:
+                dead.add((column, piece))
 
-        return b"|".join(taken) if put(0, 0) else None
+        return put(0, 0)
+
+    def _agrees(self, cells: list[bytes]) -> bool:
+        """Whether job numbers, times and the submit line are such as one record has."""
+        of = dict(zip(self.names, cells, strict=True))
+        number, shown, line = of.get("JobIDRaw", b""), of.get("JobID", b""), of.get("SubmitLine", b"")
+        if number.isdigit() and shown.isdigit() and number != shown:
+            return False
+        if line and not _COMMAND.match(line):
+            return False
+        start, end = _instant(of.get("Start", b"")), _instant(of.get("End", b""))
+        run = _seconds(of.get("ElapsedRaw", b"")) or _seconds(of.get("Elapsed", b""))
+        if start is None or end is None or run is None:
+            return True
+        paused = _seconds(of.get("Suspended", b"")) or 0
+        return (end - start - paused - run) % 3600 == 0  # the clock may have been put forward or back
 
     def begins(self, pieces: list[bytes]) -> bool:
         """Whether a line may be the beginning of a record: its job number stands where it should."""
@@ -95,3 +132,26 @@ class Repairs:
             if len(pieces) >= len(self.names) and (whole := self.fitted(pieces)) is not None:
                 return whole, count
         return None
+
+
+def _instant(text: bytes) -> int | None:
+    """Seconds of a time as sacct writes it, on its own clock; None where it is none."""
+    if text.isdigit():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text.decode("ascii"))
+    except ValueError:
+        return None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def _seconds(text: bytes) -> int | None:
+    """Seconds of 90, 10:00 or 1-02:00:00; None where it is none."""
+    days, _, rest = text.rpartition(b"-")
+    parts = rest.split(b":")
+    if not all(part.isdigit() for part in (*parts, days or b"0")):
+        return None
+    total = 0
+    for part in parts:
+        total = total * 60 + int(part)
+    return total + 86_400 * int(days or 0)
