@@ -17,7 +17,7 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.offers import memory_taken, reset_weights, whole_nodes
 from headway.policies.slurm.queue import GONE, close_gaps
-from headway.policies.slurm.selection import propose_taken, select
+from headway.policies.slurm.selection import deal_units, propose_taken, select, wanted_of
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.submission import newcomer, submitted
 from headway.policies.slurm.tables import (
@@ -163,6 +163,8 @@ def claim_taken(state: State, job: int, begin: int) -> None:
     memory, part = state.memory, state.memory.jobs[SlurmJob.PARTITION, job]
     claim, rows = memory.clock[SlurmClock.PLANS], memory.trial.shape[0]
     whole = whole_nodes(memory, job, part)
+    if memory.jobs[SlurmJob.UNITS, job] > 0:
+        deal_units(memory, memory.trial, job)
     for row in range(rows):
         for node in range(memory.trial.shape[1]):
             memory.claims[claim * rows + row, node] = 0
@@ -176,7 +178,7 @@ def claim_taken(state: State, job: int, begin: int) -> None:
         memory.claims[claim * rows + Node.RUNS, node] = 1
         memory.claims[claim * rows + Node.ALONE, node] = int(whole)
         for resource in range(memory.gres_asked.shape[0]):
-            asked = memory.gres_asked[resource, job]
+            asked = wanted_of(memory, resource, job, node)
             memory.claims[claim * rows + NODE_ROWS + resource, node] = -asked
         bounded = memory.partitions[Partition.CPUS_ROW, part]
         if bounded != UNSET:

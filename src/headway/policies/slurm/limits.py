@@ -374,8 +374,9 @@ def gres_count(memory: Memory, job: int, tres: int, nodes: int) -> int:
     """How much of a generic resource a job takes on so many nodes; on the fewest it asks for where 0."""
     for resource in range(memory.gres_asked.shape[0]):
         if memory.gres_tres[resource] == tres:
-            each = memory.gres_asked[resource, job]
-            return int(each * (nodes if nodes > 0 else memory.jobs[SlurmJob.MIN_NODES, job]))
+            each, units = memory.gres_asked[resource, job], memory.jobs[SlurmJob.UNITS, job]
+            on = nodes if nodes > 0 else memory.jobs[SlurmJob.MIN_NODES, job]
+            return int(each * (units if units > 0 else on))
     return 0
 
 

@@ -62,7 +62,7 @@ def fit_linear(memory: Memory, job: int, required: int, least: int, want: int, m
         return taken if cpus <= 0 and nodes - spared <= 0 else 0
     count = lay_runs(memory, job, required)
     while most > 0 and (nodes > 0 or cpus > 0):
-        run = best_run(memory, job, count, nodes - spared, cpus)
+        run = best_run(memory, job, count, nodes - spared, cpus, 0)
         if run < 0:
             break
         first, last, named = work[Work.FIRST, run], work[Work.LAST, run], work[Work.NAMED, run]

@@ -41,6 +41,7 @@ class Asked(NamedTuple):
         """From the columns of a log; ``column`` gives one, or a value for all where there is none."""
         cpus, per_task = column("cpus", UNSET), np.maximum(column("cpus_per_task", 1), 1)
         cpus, tasks, most = np.where(cpus > 0, cpus, procs), column("tasks", UNSET), column("max_nodes", 0)
+        cpus = np.maximum(cpus, column("cpus_with_gpus", 0))
         return cls(
             cpus,
             np.where(tasks > 0, tasks, cpus // per_task),

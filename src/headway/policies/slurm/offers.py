@@ -53,6 +53,8 @@ def memory_asked(memory: Memory, job: int, part: int, cpus: int, nodes: int) -> 
     How much a node has is taken from the partition's first one.
     """
     by_cpu, node = memory_per_cpu(memory, job, part), 0
+    if memory.jobs[SlurmJob.MEMORY_UNIT, job] > 0:
+        return int(memory.jobs[SlurmJob.MEMORY_UNIT, job] * memory.jobs[SlurmJob.UNITS, job])
     if by_cpu > 0:
         return by_cpu * cpus
     while node + 1 < memory.members.shape[1] and memory.members[part, node] == 0:
@@ -66,6 +68,8 @@ def memory_taken(state: State, job: int, part: int, node: int, cpus: int) -> int
     memory = state.memory
     if memory.settings[Setting.MEMORY] == 0:
         return 0
+    if memory.jobs[SlurmJob.MEMORY_UNIT, job] > 0:
+        return int(memory.jobs[SlurmJob.MEMORY_UNIT, job] * memory.work[Work.DEALT, node])
     by_cpu = memory_per_cpu(memory, job, part)
     return by_cpu * cpus if by_cpu > 0 else memory_per_node(memory, job, part, state.nodes[Node.MEMORY, node])
 
@@ -86,8 +90,34 @@ def fewest_cpus(memory: Memory, job: int) -> int:
 def takes_any_node(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes one node, and any that offers something is enough."""
     return bool(
-        most_nodes(memory, job, part) == 1 and fewest_cpus(memory, job) >= memory.jobs[SlurmJob.CPUS, job]
+        (memory.jobs[SlurmJob.UNITS, job] == 0 or memory.jobs[SlurmJob.BY_TASK, job] > 0)
+        and most_nodes(memory, job, part) == 1
+        and fewest_cpus(memory, job) >= memory.jobs[SlurmJob.CPUS, job]
     )
+
+
+@kernel
+def units_free(memory: Memory, table: Table, job: int, column: int) -> int:
+    """How many units of its generic resources a column of a table has free for a job, with their memory."""
+    units = MANY_NODES
+    for resource in range(memory.gres_asked.shape[0]):
+        asked = memory.gres_asked[resource, job]
+        if asked > 0:
+            units = min(units, table[NODE_ROWS + resource, column] // asked)
+    each = memory.jobs[SlurmJob.MEMORY_UNIT, job]
+    if each > 0 and memory.settings[Setting.MEMORY] > 0:
+        units = min(units, table[Node.FREE_MEMORY, column] // each)
+    return int(units)
+
+
+@kernel
+def gres_free(memory: Memory, table: Table, job: int, column: int) -> int:
+    """What a column of a table has free of the generic resource that a job asks for."""
+    free = MANY_NODES
+    for resource in range(memory.gres_asked.shape[0]):
+        if memory.gres_asked[resource, job] > 0:
+            free = min(free, table[NODE_ROWS + resource, column])
+    return int(free)
 
 
 @kernel
@@ -111,7 +141,7 @@ def asks_gres(memory: Memory, job: int) -> int:
 @kernel
 def cpus_beside_gres(memory: Memory, job: int) -> int:
     """CPUs that a node offers at most to a job with generic resources: those it needs there; 0: all."""
-    if asks_gres(memory, job) == 0:
+    if asks_gres(memory, job) == 0 or memory.jobs[SlurmJob.ANY_TASKS, job] > 0:
         return 0
     tasks = memory.jobs[SlurmJob.TASKS, job]
     one_node = memory.jobs[SlurmJob.MAX_NODES, job] == 1
@@ -143,6 +173,10 @@ class Terms(NamedTuple):
     """MB; -1: all that the node has, 0: memory does not count."""
     beside_gres: int
     """CPUs that it can do with beside generic resources; 0: all that there are."""
+    unit: int
+    """CPUs for each unit of generic resources that a node has; 0: it may have any beside them."""
+    by_unit: int
+    """MB for each of these units; 0: memory is not counted so."""
 
 
 @kernel
@@ -151,14 +185,14 @@ def linear_terms(memory: Memory, job: int, by_cpu: int, by_node: int) -> Terms:
     per_task = max(memory.jobs[SlurmJob.CPUS_PER_TASK, job], 1)
     tasks = per_task * memory.jobs[SlurmJob.TASKS_PER_NODE, job]
     fewest = int(memory.jobs[SlurmJob.NODE_CPUS, job])
-    return Terms(1, fewest, 1, UNSET, NODE_ROWS, 1, by_cpu, by_node, int(tasks))
+    return Terms(1, fewest, 1, UNSET, NODE_ROWS, 1, by_cpu, by_node, int(tasks), 0, 0)
 
 
 @kernel
 def terms_of(memory: Memory, job: int, part: int) -> Terms:
     """What a job asks of every node in a partition."""
     by_cpu, by_node = 0, 0
-    if memory.settings[Setting.MEMORY] > 0:
+    if memory.settings[Setting.MEMORY] > 0 and memory.jobs[SlurmJob.MEMORY_UNIT, job] == 0:
         by_cpu = memory_per_cpu(memory, job, part)
         by_node = 0 if by_cpu > 0 else memory_per_node(memory, job, part, UNSET)
     if memory.settings[Setting.LINEAR] > 0:
@@ -173,12 +207,14 @@ def terms_of(memory: Memory, job: int, part: int) -> Terms:
         by_cpu,
         by_node,
         cpus_beside_gres(memory, job),
+        int(memory.jobs[SlurmJob.BY_TASK, job] * memory.jobs[SlurmJob.CPUS_PER_TASK, job]),
+        int(memory.jobs[SlurmJob.MEMORY_UNIT, job]),
     )
 
 
 @kernel
-def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
-    """CPUs that a node can give a job, with what a column of a table has free; 0 where that will not do.
+def room(memory: Memory, table: Table, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
+    """CPUs that a job could have of a node, with what a column of a table has free; 0 where it will not do.
 
     ``cores`` counts the CPUs in use as free, memory as it is.
     """
@@ -198,8 +234,17 @@ def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms:
         cpus -= cpus % terms.multiple
     elif terms.by_node != 0 and (table[Node.MEMORY, column] if terms.by_node < 0 else terms.by_node) > have:
         return 0
-    if cpus < terms.fewest or not has_gres(memory, table, job, column):
-        return 0
+    return 0 if cpus < terms.fewest or not has_gres(memory, table, job, column) else int(cpus)
+
+
+@kernel
+def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
+    """CPUs that a node gives a job: those it has room for, no more than go with generic resources."""
+    cpus = room(memory, table, column, node, job, terms, cores)
+    if terms.unit > 0 or terms.by_unit > 0:
+        units = units_free(memory, table, job, column)
+        cpus = min(cpus, units * terms.unit) if terms.unit > 0 else cpus * (units > 0)
+        cpus = 0 if cpus < terms.fewest else cpus
     return int(min(cpus, terms.beside_gres) if terms.beside_gres > 0 else cpus)
 
 
@@ -210,13 +255,18 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
     ``table`` has what is free: the engine's nodes, or what would be free later; ``cores`` as for one node.
     """
     memory, terms = state.memory, terms_of(state.memory, job, part)
-    usable, offered = 0, 0
+    usable, offered, by_gres = 0, 0, asks_gres(memory, job) > 0
     for node in range(memory.nodes.shape[1]):
         cpus = 0
         memory.work[Work.FREE, node] = table[Node.CPUS, node] if cores else table[Node.FREE_CPUS, node]
         if memory.sets[candidates, node] > 0:
             cpus = offer(memory, table, node, node, job, terms, cores)
         memory.work[Work.OFFER, node] = cpus
+        if by_gres and cpus > 0:
+            memory.work[Work.UNITS, node] = units_free(memory, table, job, node)
+            memory.work[Work.GPUS, node] = gres_free(memory, table, job, node)
+            holds = room(memory, table, node, node, job, terms, cores)
+            memory.work[Work.COUNT, node] = holds + memory.work[Work.GPUS, node]
         usable += cpus > 0
         offered += cpus
     return offered if usable >= memory.jobs[SlurmJob.MIN_NODES, job] else -1
@@ -237,9 +287,13 @@ def cut_offer(memory: Memory, node: int, cpus: int, to_come: int, each: int, who
     have = memory.work[Work.OFFER, node]
     if not whole:
         threads = memory.nodes[SlurmNode.THREADS, node]
-        have = max(min(have, cpus - max(to_come, 0) * threads), each)
+        left = cpus - max(to_come, 0) * threads
+        cut = have > left
+        have = max(min(have, left), each)
         have = -(-have // threads) * threads
         memory.work[Work.OFFER, node] = have
+        if cut:
+            memory.work[Work.COUNT, node] = have + memory.work[Work.GPUS, node]
     return int(have)
 
 
@@ -254,12 +308,13 @@ def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: b
 @kernel
 def lighten(state: State, table: Table, candidates: int, job: int, part: int) -> None:
     """Make nodes lighter that could take a job with generic resources; they stay so for those after it."""
-    memory = state.memory
+    memory, units, by = state.memory, state.memory.jobs[SlurmJob.UNITS, job], asks_gres(state.memory, job)
     lay_offers(state, table, candidates, job, part, True)
     for node in range(memory.nodes.shape[1]):
         if memory.work[Work.OFFER, node] > 0:
             weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
-            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - asks_gres(memory, job)
+            lighter = by if units == 0 else by * min(units, memory.work[Work.UNITS, node])
+            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - lighter
 
 
 @kernel
@@ -297,7 +352,7 @@ def is_over_limits(memory: Memory, job: int, part: int) -> bool:
 @kernel
 def wanted_nodes(memory: Memory, job: int, part: int) -> int:
     """The nodes that a job gets if there are as many: the most where it names them, else the fewest."""
-    if memory.jobs[SlurmJob.MAX_NODES, job] == UNSET:
+    if memory.jobs[SlurmJob.MAX_NODES, job] == UNSET or memory.jobs[SlurmJob.UNITS, job] > 0:
         return fewest_nodes(memory, job, part)
     return bounded_nodes(memory, job, part)
 
@@ -306,4 +361,6 @@ def wanted_nodes(memory: Memory, job: int, part: int) -> int:
 def most_nodes(memory: Memory, job: int, part: int) -> int:
     """The most nodes that a job may have in a partition: no more than it has tasks."""
     most, tasks = bounded_nodes(memory, job, part), memory.jobs[SlurmJob.TASKS, job]
+    if memory.jobs[SlurmJob.UNITS, job] > 0:
+        return most
     return min(most, max(tasks, fewest_nodes(memory, job, part))) if tasks > 0 else most

@@ -12,7 +12,7 @@ from __future__ import annotations
 from headway.engine.tables import Node
 from headway.jit import kernel, routine
 from headway.policies.slurm.bits import has
-from headway.policies.slurm.offers import cut_offer, give, nodes_with, wanted_nodes
+from headway.policies.slurm.offers import asks_gres, cut_offer, give, nodes_with, wanted_nodes
 from headway.policies.slurm.settings import Placing, Setting
 from headway.policies.slurm.switches import by_switches
 from headway.policies.slurm.tables import (
@@ -44,7 +44,7 @@ def lay_runs(memory: Memory, job: int, required: int) -> int:
             open_run = False
         if not open_run:
             work[Work.FIRST, count], work[Work.NAMED, count] = node, UNSET
-            work[Work.RUN_CPUS, count] = work[Work.RUN_NODES, count] = 0
+            work[Work.RUN_CPUS, count] = work[Work.RUN_NODES, count] = work[Work.RUN_UNITS, count] = 0
             count += 1
             open_run, weight = True, UNSET
         if memory.required[required, node] > 0:
@@ -55,12 +55,13 @@ def lay_runs(memory: Memory, job: int, required: int) -> int:
         work[Work.LAST, count - 1] = node
         work[Work.RUN_CPUS, count - 1] += cpus
         work[Work.RUN_NODES, count - 1] += 1
+        work[Work.RUN_UNITS, count - 1] += work[Work.UNITS, node]
     return count
 
 
 @kernel
-def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int) -> int:
-    """The run of the lowest weight that fits ``nodes`` and ``cpus`` best; -1 where none is left.
+def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int, units: int) -> int:
+    """The run of the lowest weight that fits ``nodes``, ``cpus`` and ``units`` best; -1 where none is left.
 
     A job whose nodes must stand side by side takes the first that is large enough, unless a lighter one comes
     after it; where that is too small, there is none.
@@ -72,6 +73,7 @@ def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int) -> int
             continue
         size = work[Work.RUN_CPUS, run]
         enough = size >= cpus and work[Work.RUN_NODES, run] >= nodes
+        enough = enough and (units <= 0 or work[Work.RUN_UNITS, run] >= units)
         weight = memory.nodes[SlurmNode.SET_WEIGHT, work[Work.LAST, run]]
         first_enough = one_run and enough and not best_enough
         named = work[Work.NAMED, run] != UNSET
@@ -90,16 +92,37 @@ def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int) -> int
 
 
 @kernel
-def tightest_node(memory: Memory, first: int, last: int, cpus: int) -> int:
+def tightest_node(memory: Memory, first: int, last: int, cpus: int, units: int) -> int:
     """The node with the fewest CPUs that are enough by themselves; -1 where there is none."""
     found = -1
     for node in range(first, last + 1):
         have = memory.work[Work.OFFER, node]
+        if units > 0 and memory.work[Work.UNITS, node] < units:
+            continue
         if have > 0 and have >= cpus and (found < 0 or have < memory.work[Work.OFFER, found]):
             found = node
             if have == cpus:
                 break
     return found
+
+
+@kernel
+def units_to_find(memory: Memory, job: int) -> int:
+    """Units of generic resources that a job wants of its nodes together; those of tasks come with CPUs."""
+    return int(0 if memory.jobs[SlurmJob.BY_TASK, job] > 0 else memory.jobs[SlurmJob.UNITS, job])
+
+
+@kernel
+def units_given(memory: Memory, job: int, node: int) -> int:
+    """Units of generic resources that a job gets with a node that it has been given.
+
+    Where it wants CPUs for each of them it has no more CPUs there than for these.
+    """
+    units, each = memory.work[Work.UNITS, node], memory.jobs[SlurmJob.CPUS_UNIT, job]
+    if each > 0:
+        units = min(units, memory.work[Work.TAKEN, node] // each)
+        memory.work[Work.TAKEN, node] = units * each
+    return int(units)
 
 
 @kernel
@@ -114,6 +137,8 @@ def around(first: int, named: int, last: int, step: int) -> int:
 def placing(memory: Memory, job: int, part: int) -> int:
     """In which order a job takes nodes (:class:`Placing`)."""
     settings = memory.settings
+    if units_to_find(memory, job) > 0:
+        return Placing.BEST_FIT
     ahead = memory.clock[SlurmClock.LOOKS_AHEAD] > 0 and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
     if settings[Setting.BUSY_FIRST] > 0 and ahead:
         return Placing.BUSY_FIRST
@@ -248,32 +273,34 @@ def best_fit(
     others as :class:`Placing` says (``how``).
     """
     work, each, taken = memory.work, memory.jobs[SlurmJob.NODE_CPUS, job], 0
-    nodes, still_least = max(least, want), least
+    nodes, still_least, units = max(least, want), least, units_to_find(memory, job)
     spared = max(want - least, 0)
     for node in range(memory.nodes.shape[1]):
         work[Work.TAKEN, node] = 0
         if memory.required[required, node] > 0:
             if work[Work.OFFER, node] <= 0:
                 return 0
-            cpus -= give(memory, node, cpus, still_least - 1, each, whole)
+            give(memory, node, cpus, still_least - 1, each, whole)
+            units -= units_given(memory, job, node)
+            cpus -= work[Work.TAKEN, node]
             taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1
     if how == Placing.BY_SWITCHES:
         need = nodes, still_least, most, cpus
         return int(by_switches(memory, need, spared, taken > 0, each, whole))
-    if taken > 0 and nodes <= 0 and cpus <= 0:
+    if taken > 0 and nodes <= 0 and cpus <= 0 and units <= 0:
         return taken
     if how != Placing.BEST_FIT:
         more = one_by_one(memory, how, still_least, nodes, most, cpus, each, whole)
         return taken + more if more > 0 or (taken > 0 and still_least <= 0 and cpus <= 0) else 0
     count = lay_runs(memory, job, required)
     while most > 0:
-        run = best_run(memory, job, count, nodes - spared, cpus)
+        run = best_run(memory, job, count, nodes - spared, cpus, units)
         if run < 0:
             break
         first, last, named = work[Work.FIRST, run], work[Work.LAST, run], work[Work.NAMED, run]
-        single = tightest_node(memory, first, last, cpus) if nodes <= 1 and named == UNSET else -1
+        single = tightest_node(memory, first, last, cpus, units) if nodes <= 1 and named == UNSET else -1
         for step in range(last - first + 1):
-            if most <= 0 or (nodes <= 0 and cpus <= 0):
+            if most <= 0 or (nodes <= 0 and cpus <= 0 and units <= 0):
                 break
             node = around(first, named, last, step)
             have = work[Work.OFFER, node]
@@ -281,20 +308,23 @@ def best_fit(
                 continue
             if most == 1 and have < cpus and named == UNSET:
                 continue
-            cpus -= give(memory, node, cpus, still_least - 1, each, whole)
+            give(memory, node, cpus, still_least - 1, each, whole)
+            units -= units_given(memory, job, node)
+            cpus -= work[Work.TAKEN, node]
             taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1
-        if nodes <= 0 and cpus <= 0:
+        if nodes <= 0 and cpus <= 0 and units <= 0:
             return taken
         work[Work.RUN_NODES, run] = work[Work.RUN_CPUS, run] = 0
-    return taken if cpus <= 0 and nodes - spared <= 0 else 0
+    return taken if cpus <= 0 and nodes - spared <= 0 and units <= 0 else 0
 
 
 @kernel
-def drop_small(memory: Memory, required: int, cpus: int, least: int, left: int) -> int:
-    """Leave out nodes that offer at most ``cpus``, until ``least`` are left; how many are."""
+def drop_small(memory: Memory, required: int, what: int, size: int, least: int, left: int) -> int:
+    """Leave out nodes that have at most ``size`` in a row (:class:`Work`), until ``least`` are left; how many
+    are."""
     for node in range(memory.nodes.shape[1]):
-        small = 0 < memory.work[Work.OFFER, node] <= cpus and memory.required[required, node] == 0
-        if small and left > least:
+        open_to_it = memory.work[Work.OFFER, node] > 0 and memory.required[required, node] == 0
+        if open_to_it and memory.work[what, node] <= size and left > least:
             memory.work[Work.OFFER, node] = 0
             left -= 1
     return left
@@ -324,11 +354,13 @@ def fit(
         return 0  # all that they have was taken, and is not enough
     if left <= least:
         return best_fit(memory, job, required, least, want, most, cpus, whole, how)
+    what = Work.COUNT if asks_gres(memory, job) > 0 else Work.OFFER
     for node in range(memory.nodes.shape[1]):
-        largest = max(largest, memory.work[Work.OFFER, node])
+        if memory.work[Work.OFFER, node] > 0:
+            largest = max(largest, memory.work[what, node])
     for small in range(1, largest):
         before = left
-        left = drop_small(memory, required, small, least, left)
+        left = drop_small(memory, required, what, small, least, left)
         if left == before and small != 1:
             continue
         found = best_fit(memory, job, required, least, want, most, cpus, whole, how)

@@ -175,5 +175,6 @@ def tres_of(memory: Memory, job: int, cpus: int, mb: int, nodes: int, billing: i
     memory.jobs[SlurmJob.HOLDS + Tres.BILLING, job] = billing
     for resource in range(memory.gres_asked.shape[0]):
         if memory.gres_tres[resource] != UNSET:
-            asked = memory.gres_asked[resource, job]
-            memory.jobs[SlurmJob.HOLDS + memory.gres_tres[resource], job] = asked * nodes
+            asked, units = memory.gres_asked[resource, job], memory.jobs[SlurmJob.UNITS, job]
+            held = asked * (units if units > 0 else nodes)
+            memory.jobs[SlurmJob.HOLDS + memory.gres_tres[resource], job] = held

@@ -89,6 +89,13 @@ class Requests:
         longest, wait = self.site.scheduling_number("max_switch_wait"), self.column("switch_wait", UNSET)
         rows[SlurmJob.SWITCH_WAIT] = np.where(wait < 0, longest, np.minimum(wait // SECOND, longest))
         rows[SlurmJob.MEMORY_NODE], rows[SlurmJob.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
+        for row, name in (
+            (SlurmJob.UNITS, "gres_units"), (SlurmJob.BY_TASK, "gres_by_task"),
+            (SlurmJob.MEMORY_UNIT, "memory_gpu_mb"), (SlurmJob.CPUS_UNIT, "cpus_per_gpu"),
+            (SlurmJob.ANY_TASKS, "any_tasks"),
+        ):  # fmt: skip
+            rows[row] = self.column(name, 0)
+        rows[SlurmJob.NODE_CPUS] = np.maximum(rows[SlurmJob.NODE_CPUS], rows[SlurmJob.CPUS_UNIT])
         rows[SlurmJob.EXCLUSIVE] = asked.exclusive
         rows[SlurmJob.KEEPS_NODES] = self.column("exclusive_user", 0) > 0
         rows[SlurmJob.PARTITIONS] = self.partitions()

@@ -15,7 +15,9 @@ from headway.policies.slurm.offers import (
     lighten,
     memory_taken,
     most_nodes,
+    nodes_with,
     takes_any_node,
+    units_free,
     wanted_nodes,
     whole_nodes,
 )
@@ -234,17 +236,44 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
 
 
 @kernel
+def deal_units(memory: Memory, table: Table, job: int) -> None:
+    """Deal a job's units of generic resources to its nodes of TAKEN, into the row DEALT.
+
+    Each node has at least one. The first gets as many as it has free, and may have by its tasks where these
+    have a unit each, then the next.
+    """
+    work, wanted, nodes = memory.work, memory.jobs[SlurmJob.UNITS, job], nodes_with(memory, Work.TAKEN)
+    per_task = memory.jobs[SlurmJob.CPUS_PER_TASK, job] if memory.jobs[SlurmJob.BY_TASK, job] > 0 else 0
+    for node in range(memory.nodes.shape[1]):
+        work[Work.DEALT, node] = 0
+        if work[Work.TAKEN, node] > 0:
+            most = units_free(memory, table, job, node)
+            if per_task > 0 and nodes_with(memory, Work.TAKEN) > 1:
+                most = min(most, work[Work.TAKEN, node] // per_task)
+            nodes -= 1
+            work[Work.DEALT, node] = min(most, max(wanted - nodes, 1))
+            wanted -= work[Work.DEALT, node]
+
+
+@kernel
+def wanted_of(memory: Memory, resource: int, job: int, node: int) -> int:
+    """How many of a resource a job takes on a node of TAKEN."""
+    units = memory.work[Work.DEALT, node] if memory.jobs[SlurmJob.UNITS, job] > 0 else 1
+    return int(memory.gres_asked[resource, job] * units)
+
+
+@kernel
 def propose_types(state: State, place: int, node: int, job: int) -> None:
     """Let what a job asks for of a resource without a type be of types that the node has free, those that are
     defined first before others; ``place`` is the number of the share."""
     memory = state.memory
     for resource in range(memory.gres_asked.shape[0]):
-        left = memory.gres_asked[resource, job]
+        left = wanted_of(memory, resource, job, node)
         for kind in range(memory.gres_asked.shape[0]):
-            left -= memory.gres_asked[kind, job] if memory.gres_of[kind] == resource else 0
+            left -= wanted_of(memory, kind, job, node) if memory.gres_of[kind] == resource else 0
         for kind in range(memory.gres_asked.shape[0]):
             if memory.gres_of[kind] == resource and left > 0:
-                asked = memory.gres_asked[kind, job]
+                asked = wanted_of(memory, kind, job, node)
                 more = min(left, state.nodes[NODE_ROWS + kind, node] - asked)
                 propose_further(state, place, kind, asked + more)
                 left -= more
@@ -255,6 +284,8 @@ def propose_taken(state: State, job: int, part: int) -> int:
     """Propose the chosen nodes to the engine; how many."""
     memory = state.memory
     whole, count = whole_nodes(memory, job, part), 0
+    if memory.jobs[SlurmJob.UNITS, job] > 0:
+        deal_units(memory, state.nodes, job)
     for node in range(memory.nodes.shape[1]):
         cpus = memory.work[Work.TAKEN, node]
         if cpus <= 0:
@@ -262,7 +293,7 @@ def propose_taken(state: State, job: int, part: int) -> int:
         taken = state.nodes[Node.CPUS, node] if whole else cpus
         propose(state, count, node, taken, memory_taken(state, job, part, node, taken), int(whole))
         for resource in range(memory.gres_asked.shape[0]):
-            propose_further(state, count, resource, memory.gres_asked[resource, job])
+            propose_further(state, count, resource, wanted_of(memory, resource, job, node))
         propose_types(state, count, node, job)
         if memory.partitions[Partition.CPUS_ROW, part] != UNSET:
             propose_further(state, count, memory.partitions[Partition.CPUS_ROW, part], taken)

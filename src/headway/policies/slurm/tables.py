@@ -168,7 +168,17 @@ class SlurmJob(IntEnum):
     """Whether it is taken to have ended in the trial table, where jobs take turns."""
     CPUS_EACH = 79
     """CPUs that it holds for each that it uses: the threads of a core where it leaves all but one idle."""
-    HOLDS = 80
+    UNITS = 80
+    """How many units of its generic resources it wants on all nodes together; 0: one on each node."""
+    BY_TASK = 81
+    """Whether each task has one of these units."""
+    MEMORY_UNIT = 82
+    """MB for each unit; 0: its memory is not counted so."""
+    CPUS_UNIT = 83
+    """CPUs for each unit; 0: it may have any beside them."""
+    ANY_TASKS = 84
+    """Whether it leaves open how many tasks it has."""
+    HOLDS = 85
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -573,7 +583,8 @@ class Memory(NamedTuple):
     """[resource, node] generic resources of nodes, and MAX_CPUS of partitions that have it; then, where jobs
     are suspended for others, for each level the CPUs of nodes as bits: the engine's further rows."""
     gres_asked: Table
-    """[resource, job] what jobs want of each node of its generic resources; nothing of MAX_CPUS."""
+    """[resource, job] what jobs want of each node of its generic resources, or as a unit of them; nothing of
+    MAX_CPUS."""
     gres_of: Table
     """[resource] of one of a type: the resource without it; -1: it has none."""
     gres_tres: Table
@@ -680,6 +691,15 @@ class Work(IntEnum):
     """The first required node of a run; -1: it has none."""
     FREE = 11
     """CPUs that are free on a node, whether the job can have them or not."""
+    UNITS = 12
+    """Units of generic resources that a node can give the job."""
+    RUN_UNITS = 13
+    DEALT = 14
+    """Units that it gives."""
+    GPUS = 15
+    """What a node has free of the generic resource that a job asks for."""
+    COUNT = 16
+    """CPUs and these together, by which nodes are small, where a job asks for generic resources."""
     ENDS_FROM = 7
     """The columns of AFTER, up to ENDS_TO, with the ends of running jobs on a node."""
     ENDS_TO = 8

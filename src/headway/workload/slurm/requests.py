@@ -26,12 +26,13 @@ NUMBERS = (
     "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",
     "memory_cpu_mb", "exclusive", "time_min", "nice", "array_limit", "held", "requeue", "contiguous",
     "kill_invalid", "oversubscribe", "exclusive_user", "switches", "switch_wait", "one_thread",
-    "one_task_core",
+    "one_task_core", "gres_units", "gres_by_task", "cpus_per_gpu", "memory_gpu_mb",
 )  # fmt: skip
 """Columns of whole numbers that a submit line gives; `time_min` and `switch_wait` in µs.
 
 A job of `one_thread` uses one thread of each core that it has; one of `one_task_core` has a core for each
-task."""
+task. What a job of `gres_units` asks for in `gres` is a unit, of which it wants so many on all of its nodes
+together; with `gres_by_task` one for each task."""
 
 TEXTS = (
     "partition", "constraint", "gres", "licenses", "reservation", "dependency", "required_nodes",
@@ -40,8 +41,7 @@ TEXTS = (
 """Columns of text that a submit line gives; `further` are options of FURTHER."""
 
 FURTHER = frozenset((
-    "bb", "bbf", "core-spec", "cores-per-socket", "cpus-per-gpu", "extra-node-info", "gpus",
-    "gpus-per-socket", "gpus-per-task", "mem-per-gpu", "mincpus", "nodefile",
+    "bb", "bbf", "core-spec", "cores-per-socket", "extra-node-info", "gpus-per-socket", "mincpus", "nodefile",
     "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "priority", "reboot", "segment",
     "sockets-per-node", "spread-job", "thread-spec", "tmp", "tres-per-task",
     "use-min-nodes",
@@ -53,15 +53,18 @@ ONE_THREAD = frozenset(("nomultithread", "compute_bound"))
 SHAPE = ("min_nodes", "tasks", "cpus_per_task", "tasks_per_node")
 """What a line says of nodes and tasks. Where it says nothing, the job script may, which is not in the log:
 then a job takes as many nodes as it had at most."""
-FROM_RECORD = ("cpus", "array", "array_task", "node_list", "memory_job_mb")
+FROM_RECORD = ("cpus", "array", "array_task", "node_list", "memory_job_mb", "any_tasks", "cpus_with_gpus")
 COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partition"))
 """Every column made here; `partition` is put in the place of the recorded one.
 
-`memory_job_mb` is the memory of the whole job where nothing says whether it is by CPU or by node."""
+`memory_job_mb` is the memory of the whole job where nothing says whether it is by CPU or by node. A job of
+`any_tasks` leaves open how many tasks it has; `cpus_with_gpus` are those of its GPUs, which Slurm counts only
+when it starts."""
 
 ABSENT = dict.fromkeys(
     ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe",
-     "exclusive_user", "switches", "one_thread", "one_task_core"), 0
+     "exclusive_user", "switches", "one_thread", "one_task_core", "gres_units", "gres_by_task",
+     "cpus_per_gpu", "memory_gpu_mb"), 0
 )  # fmt: skip
 """Columns in which nothing asked is 0; in all others it is -1."""
 _ARRAY = re.compile(r"^(\d+)_(\d+|\[)")
@@ -149,6 +152,7 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
         further.append(f"exclusive={given['exclusive']}")
     asked["further"] = ",".join(sorted(further))
     asked["gres"] = _gres(given)
+    asked |= _of_gpus(given, asked["gres"])
     asked["name"] = given.get("job-name", "")
     return asked
 
@@ -185,6 +189,25 @@ def _gres(given: dict[str, str]) -> str:
     return ",".join(part for part in parts if part not in ("none", "NONE"))
 
 
+def _of_gpus(given: dict[str, str], each_node: str) -> dict[str, Any]:
+    """What is asked for with GPUs, and GPUs for the whole job or for each task, where none are for a node."""
+    found: dict[str, Any] = {
+        "cpus_per_gpu": _number(given.get("cpus-per-gpu", "")) or 0,
+        "memory_gpu_mb": _megabytes(given.get("mem-per-gpu", "")) or 0,
+    }
+    if "gpu" in (part.split(":")[0] for part in each_node.split(",")):
+        return found
+    of_task, of_job = given.get("gpus-per-task", ""), given.get("gpus", "")
+    kind, _, count = (of_task or of_job).rpartition(":")
+    number, kind = _number(count) or 0, f"gpu:{kind}" if kind else "gpu"
+    if not number or "," in kind:
+        return found
+    unit = f"{kind}:{number if of_task else 1}"
+    found["gres"] = f"{each_node},{unit}" if each_node else unit
+    found["gres_units"], found["gres_by_task"] = (1, 1) if of_task else (number, 0)
+    return found
+
+
 def _megabytes(text: str) -> int | None:
     match = _SIZE.fullmatch(text)
     scale = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}
@@ -205,11 +228,15 @@ def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints],
         frame, ("ReqCPUS", cells.whole), ("ReqTRES", _tres("cpu")), ("AllocCPUS", cells.whole)
     )
     least = _first(frame, ("ReqNodes", cells.whole), ("ReqTRES", _tres("node")), ("NNodes", cells.whole))
-    unsaid = np.logical_and.reduce([found[name] < 0 for name in SHAPE])
+    unsaid = np.logical_and.reduce([found[name] < 0 for name in SHAPE]) & (found["gres_units"] == 0)
     most = np.maximum(_first(frame, ("NNodes", cells.whole)), 0)
     found["max_nodes"] = np.where(unsaid, np.where(most > 0, np.maximum(most, least), 0), found["max_nodes"])
     found["min_nodes"] = np.where(found["min_nodes"] >= 0, found["min_nodes"], np.maximum(least, 1))
+    gpus = np.array([_gpus(text) for text in asked["gres"]], np.int64)
+    told = (found["tasks"] > 0) | (found["tasks_per_node"] > 0)
+    found["any_tasks"] = (~told & (~unsaid | (gpus > 0))).astype(np.int64)
     _tasks(found)
+    _with_gpus(found, gpus, told)
     _memory(frame, found)
     _arrays(frame, found)
     for name, column in (
@@ -227,7 +254,9 @@ def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints],
         found["array_limit"] = np.maximum(found["array_limit"], _first(frame, ("ArrayLimit", cells.whole)))
     asked["node_list"] = frame["NodeList"].to_list() if "NodeList" in frame.columns else [""] * rows
     if "ReqTRES" in frame.columns:
-        _from_tres(frame["ReqTRES"].to_list(), found["min_nodes"], asked)
+        had = frame["AllocTRES"].to_list() if "AllocTRES" in frame.columns else [""] * rows
+        spread = most > found["min_nodes"]
+        _from_tres(frame["ReqTRES"].to_list(), had, spread, found, asked)
     return found, asked
 
 
@@ -260,6 +289,36 @@ def _tasks(found: dict[str, Ints]) -> None:
     found["cpus"] = np.where(found["cpus"] > 0, found["cpus"], found["tasks"] * each)
 
 
+def _gpus(text: str) -> int:
+    """GPUs in a request for generic resources."""
+    parts = [part.replace("=", ":").split(":") for part in text.split(",")]
+    return sum(_number(words[-1]) or 1 for words in parts if words[0] == "gpu")
+
+
+def _with_gpus(found: dict[str, Ints], gpus: Ints, told: npt.NDArray[np.bool_]) -> None:
+    """CPUs and memory for each GPU, and how many nodes a job may have whose GPUs are not counted by node.
+
+    ``told`` are jobs that say how many tasks they have. One that wants CPUs for each GPU has tasks of so many
+    CPUs, one for each node, unless its GPUs are for tasks or for the whole job.
+    """
+    by_task, units, per_gpu = found["gres_by_task"] > 0, found["gres_units"], found["cpus_per_gpu"]
+    groups = np.where(by_task, found["tasks"], np.where(units > 0, units, found["min_nodes"]))
+    cpus = groups * gpus * per_gpu
+    more = (cpus > found["cpus"]) & (by_task | (units == 0))
+    for name, value in (("tasks", groups), ("cpus_per_task", gpus * per_gpu), ("tasks_per_node", -1)):
+        found[name] = np.where(more, value, found[name])
+    found["cpus_with_gpus"] = cpus
+    found["cpus_per_gpu"] = np.where((units > 0) & ~by_task, per_gpu, 0)
+    units = np.where(by_task, found["tasks"], units)
+    found["gres_units"] = units
+    most = np.where(told & (units > 0), np.minimum(units * gpus, found["tasks"]), units * gpus)
+    most = np.where(found["max_nodes"] > 0, np.minimum(most, found["max_nodes"]), most)
+    found["max_nodes"] = np.where(units > 0, np.maximum(most, found["min_nodes"]), found["max_nodes"])
+    by_node = (found["memory_gpu_mb"] > 0) & (units == 0) & (gpus > 0)
+    found["memory_node_mb"] = np.where(by_node, found["memory_gpu_mb"] * gpus, found["memory_node_mb"])
+    found["memory_gpu_mb"] = np.where(units > 0, found["memory_gpu_mb"] * gpus, 0)
+
+
 def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     """Memory per node or per CPU where the submit line does not say it.
 
@@ -274,7 +333,7 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     text = frame["ReqMem"]
     total = cells.memory_kb(text, "M").fill_null(-1).to_numpy() // 1024
     suffix = text.str.slice(-1).to_numpy()
-    open_ = (found["memory_node_mb"] < 0) & (found["memory_cpu_mb"] < 0)
+    open_ = (found["memory_node_mb"] < 0) & (found["memory_cpu_mb"] < 0) & (found["memory_gpu_mb"] == 0)
     cpus, nodes = np.maximum(found["cpus"], 1), np.maximum(found["min_nodes"], 1)
     per_node, per_cpu = suffix == "n", suffix == "c"
     whole = ~per_node & ~per_cpu & (total > 0)
@@ -320,11 +379,24 @@ def _filled(asked: list[str], recorded: list[str], keep: str) -> list[str]:
     ]
 
 
-def _from_tres(lists: list[str], nodes: Ints, asked: dict[str, list[str]]) -> None:
-    """Generic resources for each node and licences, from the job's totals where they are all there is."""
+def _from_tres(
+    lists: list[str],
+    had: list[str],
+    spread: npt.NDArray[np.bool_],
+    found: dict[str, Ints],
+    asked: dict[str, list[str]],
+) -> None:
+    """Generic resources for each node and licences, from the job's totals where they are all there is.
+
+    A job that had more nodes than it asked for (``spread``) and no more of a resource wanted that many on all
+    of them together.
+    """
     for row, text in enumerate(lists):
         if "gres/" in text and not asked["gres"][row]:
-            asked["gres"][row] = _each_node(text, int(nodes[row]))
+            asked["gres"][row] = _each_node(text, int(found["min_nodes"][row]))
+            name, _, count = asked["gres"][row].rpartition(":")
+            if spread[row] and "," not in name and _counts(text, "gres/") == _counts(had[row], "gres/"):
+                asked["gres"][row], found["gres_units"][row] = f"{name}:1", int(count)
         if "license/" in text and not asked["licenses"][row]:
             asked["licenses"][row] = ",".join(
                 f"{name}:{count}" for name, count in _counts(text, "license/").items()

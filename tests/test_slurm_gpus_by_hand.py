@@ -1,0 +1,125 @@
+"""GPUs for a whole job or for each task, and CPUs and memory for each GPU, on sites worked out by hand.
+
+Recorded runs of real Slurm have each of these. Nodes have four CPUs where nothing else is said.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import headway
+from headway.site import Site
+from headway.site.model import Node, Partition
+from slurm_by_hand import MINUTE, log, simulated, site, starts
+from test_slurm_real import HEAD, asked, record
+
+
+def with_gpus(*nodes: Node, memory: bool = False) -> Site:
+    everywhere = (Partition("main", tuple(range(len(nodes))), is_default=True),)
+    kind = "CR_Core_Memory" if memory else "CR_Core"
+    return site({"SelectTypeParameters": kind}, nodes=nodes, partitions=everywhere)
+
+
+def two_gpus(count: int) -> Site:
+    return with_gpus(*(Node(f"n{k}", 4, gres={"gpu": 2}) for k in range(1, count + 1)))
+
+
+def job(cpus: int, **asks: Any) -> headway.Workload:
+    """One job that shares nodes and names no number of them."""
+    given: dict[str, Any] = {"cpus": cpus, "tasks": cpus, "exclusive": 0, "min_nodes": 1, "max_nodes": 4}
+    return log((0, 1, 10, 10), **{name: [value] for name, value in (given | asks).items()})
+
+
+def placed(jobs: headway.Workload, on: Site) -> tuple[str, list[int]]:
+    """Nodes of the first job, and its CPUs on each."""
+    shares = simulated(jobs, on).shares
+    assert shares is not None
+    return shares.nodes_of(0), shares.cpus.tolist()
+
+
+@pytest.mark.parametrize(
+    ("line", "cpus", "gres", "found"),
+    [
+        ("--gpus=4 -n 8", 8, "gpu:1", {"gres_units": 4, "gres_by_task": 0, "max_nodes": 4, "any_tasks": 0}),
+        ("--gpus=4", 1, "gpu:1", {"gres_units": 4, "max_nodes": 4, "any_tasks": 1}),
+        ("-N 1 --gpus=a100:4 -n 2", 2, "gpu:a100:1", {"gres_units": 4, "max_nodes": 1}),
+        ("--gpus-per-task=2 -n 6", 6, "gpu:2", {"gres_units": 6, "gres_by_task": 1, "max_nodes": 6}),
+        ("--gpus=2 --cpus-per-gpu=4", 1, "gpu:1", {"cpus_with_gpus": 8, "cpus_per_gpu": 4}),
+        ("--gpus=2 --mem-per-gpu=1G", 1, "gpu:1", {"memory_gpu_mb": 1024, "memory_node_mb": -1}),
+        ("-N 2 --gpus-per-node=2 --cpus-per-gpu=3", 2, "gpu:2", {"cpus_with_gpus": 12, "cpus_per_task": 6}),
+        ("--gres=gpu:2 --mem-per-gpu=1000 -n 1", 1, "gpu:2", {"gres_units": 0, "memory_node_mb": 2000}),
+    ],
+)
+def test_what_submit_lines_ask_for_with_gpus(
+    tmp_path: Path, line: str, cpus: int, gres: str, found: dict[str, int]
+) -> None:
+    row = f"{record('7', ReqCPUS=cpus, AllocCPUS=cpus)}|sbatch {line} job.sh"
+    workload = asked(tmp_path, row, head=f"{HEAD}|SubmitLine")
+    assert workload.labels["gres"][int(workload.columns["gres"][0])] == gres
+    assert {name: int(workload.columns[name][0]) for name in found} == found
+
+
+@pytest.mark.parametrize(
+    ("nodes", "had", "gres", "units"), [(2, 3, "gpu:1", 3), (2, 6, "gpu:3", 0), (1, 3, "gpu:3", 0)]
+)
+def test_gpus_of_a_job_script(tmp_path: Path, nodes: int, had: int, gres: str, units: int) -> None:
+    """It asked for three on one node. If it had three on two, they were for the whole job; six: for each."""
+    wanted, given = ("cpu=2,gres/gpu=3,node=1", f"cpu=2,gres/gpu={had},node={nodes}")
+    row = record("7", ReqTRES=wanted, AllocTRES=given, NNodes=nodes) + "|1"
+    workload = asked(tmp_path, row, head=f"{HEAD}|ReqNodes")
+    assert workload.labels["gres"][int(workload.columns["gres"][0])] == gres
+    assert int(workload.columns["gres_units"][0]) == units
+
+
+def test_gpus_of_a_job_are_where_they_are_free() -> None:
+    """Three on nodes that have two each: two of the first and one of the second, whose other one is free."""
+    jobs = log(
+        (0, 1, 10, 10), (1, 1, 10, 10), (2, 1, 10, 10), cpus=[1] * 3, tasks=[3, 1, 1], exclusive=[0] * 3,
+        gres=["gpu:1"] * 3, gres_units=[3, 0, 0], max_nodes=[3, 1, 1], any_tasks=[1, 0, 0],
+    )  # fmt: skip
+    on = two_gpus(2)
+    shares = simulated(jobs, on).shares
+    assert shares is not None and [shares.nodes_of(k) for k in range(2)] == ["n[1-2]", "n2"]
+    first, second, third = starts(jobs, on)
+    assert first <= second < MINUTE < 10 * MINUTE <= third
+
+
+def test_tasks_with_a_gpu_each_go_where_gpus_are() -> None:
+    """Three tasks of one CPU fit on a node of four CPUs, but for its two GPUs."""
+    assert placed(job(3, gres="gpu:1", gres_units=3, gres_by_task=1), two_gpus(3)) == ("n[1-2]", [2, 1])
+    assert placed(job(3, gres="gpu:1", max_nodes=1), two_gpus(3)) == ("n1", [3])
+
+
+def test_small_nodes_give_way_by_cpus_and_gpus() -> None:
+    """Two nodes with six GPUs: the light ones have four together, so one of them goes for the heavy one."""
+    on = with_gpus(
+        Node("n1", 4, weight=10, gres={"gpu": 4}),
+        *(Node(f"n{k}", 4, weight=5, gres={"gpu": 2}) for k in (2, 3)),
+    )
+    assert placed(job(2, min_nodes=2, max_nodes=2, gres="gpu:1", gres_units=6), on) == ("n[1,3]", [1, 1])
+
+
+@pytest.mark.parametrize(("mb", "nodes"), [(400, "n1"), (600, "n[1-2]"), (0, "n1")])
+def test_memory_for_each_gpu_bounds_the_gpus_of_a_node(mb: int, nodes: str) -> None:
+    """Two GPUs, on nodes of two GPUs and 1,000 MB."""
+    on = with_gpus(*(Node(f"n{k}", 4, memory_mb=1000, gres={"gpu": 2}) for k in (1, 2, 3)), memory=True)
+    jobs = job(2, gres="gpu:1", gres_units=2, max_nodes=2, memory_gpu_mb=mb)
+    shares = simulated(jobs, on).shares
+    assert shares is not None and shares.nodes_of(0) == nodes
+    assert shares.memory_mb.tolist() == ([2 * mb or 1000] if nodes == "n1" else [mb, mb])
+
+
+def test_cpus_for_each_gpu_bound_the_gpus_of_a_node() -> None:
+    """Two GPUs with three CPUs each do not find six CPUs on one node."""
+    asks = {"gres": "gpu:1", "gres_units": 2, "max_nodes": 2, "cpus_per_gpu": 3, "tasks": 1, "any_tasks": 1}
+    assert placed(job(6, **asks), two_gpus(2)) == ("n[1-2]", [3, 3])
+
+
+@pytest.mark.parametrize(("open_", "node"), [(1, "n2"), (0, "n1")])
+def test_a_job_that_does_not_say_how_many_tasks_it_has_takes_the_tightest_node(open_: int, node: str) -> None:
+    """One that says so needs one CPU of each node, whatever the node has: the first will do."""
+    on = with_gpus(Node("n1", 8, gres={"gpu": 2}), Node("n2", 4, gres={"gpu": 2}))
+    assert placed(job(1, gres="gpu:1", max_nodes=1, any_tasks=open_), on)[0] == node
