@@ -190,6 +190,14 @@ def test_what_changes_no_start_is_told_so(case: Case) -> None:
     assert "the mean wait is" in sentences(answer("nodes=-9", [base], [fewer]))[0]
 
 
+def test_the_first_sentence_says_whose_wait_it_is_where_jobs_no_longer_run(case: Case) -> None:
+    """On 4 CPUs jobs of 1 to 4 processors run, 20 of 40."""
+    small = replace(case, platform=Platform.procs(4))
+    base, fewer = (package.simulate(one.workload, one.platform, "easy") for one in (case, small))
+    first = sentences(answer("nodes=-95%", [base], [fewer]))[0]
+    assert first.startswith("With nodes=-95% the mean wait of the 20 jobs that run either way is ")
+
+
 def test_the_answer_adds_up() -> None:
     """Twice the processors: nobody waits longer, and class by class the means make up the whole."""
     base = Case(workload(400), Platform.procs(16), "fcfs")

@@ -44,7 +44,9 @@ def cautions(found: Answer) -> list[str]:
 def _overall(found: Answer) -> str:
     overall = found.overall
     way = "shorter" if overall.difference < 0 else "longer"
-    text = f"With {found.name} the mean wait is {spoken(overall.value)} instead of {spoken(overall.base)}"
+    lost = len(found.base) - overall.pairs
+    of = f" of the {counted(overall.pairs, 'job')} that run either way" if lost else ""
+    text = f"With {found.name} the mean wait{of} is {spoken(overall.value)} instead of {spoken(overall.base)}"
     if overall.change is not None:
         text += f", {abs(overall.change):.0%} {way}"
     text += _over_weeks(overall)
