@@ -88,8 +88,6 @@ def test_parameters_limits_and_shares(case: Case) -> None:
     assert site.scheduler == {"bf_interval": "60", "bf_max_job_user": "20"}
     assert site_of(changed(case, "qos.high.maxjobs=10")).qos[1].limits.max_jobs_per_user == 10
     assert site_of(changed(case, "qos.normal.maxtrespu=cpu=8")).qos[0].limits.max_tres_per_user == {"cpu": 8}
-    users = {one.user: one for one in site_of(changed(case, "account.phys.maxjobs=2")).associations}
-    assert users["ann"].limits.max_jobs == users["bob"].limits.max_jobs == 2
     users = {one.user: one for one in site_of(changed(case, "user.bob.fairshare=99")).associations}
     assert users["bob"].shares == 99
     free = site_of(changed(case, "limits=none"))
@@ -107,6 +105,31 @@ def test_limits_are_set_as_sacctmgr_sets_them(case: Case) -> None:
     assert site_of(changed(case, "qos.normal.maxtrespu=none")).qos[0].limits.max_tres_per_user == {}
     users = {one.user: one for one in site_of(changed(case, "user.bob.maxjobs=0")).associations}
     assert users["bob"].limits.max_jobs == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "ann", "bob"),
+    [
+        ("account.phys.maxjobs=2", 2, 4),
+        ("account.root.maxjobs=2", 7, 4),
+        ("account.phys.maxjobs=-1", None, 4),
+        ("account.phys.grpjobs=2", 7, 4),
+    ],
+)
+def test_users_inherit_limits_that_they_have_not_of_their_own(
+    case: Case, change: str, ann: int | None, bob: int
+) -> None:
+    """The account phys has MaxJobs=7 of its own, and bob 4."""
+    users = {one.user: one.limits.max_jobs for one in site_of(changed(case, change)).associations}
+    assert (users["ann"], users["bob"]) == (ann, bob)
+
+
+def test_resources_are_inherited_one_by_one(case: Case) -> None:
+    """The account has cpu=64 and GPUs, bob cpu=8 of his own."""
+    after = site_of(changed(case, "account.phys.maxtres=cpu=32,node=3")).associations
+    users = {one.user: one.limits.max_tres for one in after}
+    assert users["ann"] == {"cpu": 32, "node": 3, "gres/gpu:a100": 2}
+    assert users["bob"] == {"cpu": 8, "node": 3, "gres/gpu:a100": 2}
 
 
 def test_names_may_have_points(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from headway.errors import UsageError
 from headway.site import Association, Limits, Partition, Site, values
 from headway.site.accounts import real, shares_of
 from headway.site.config import scheduler_parameters
-from headway.site.limits import NAMES, modified
+from headway.site.limits import INHERITED, NAMES, field_of, modified
 from headway.site.machine import partition_state, sharing
 
 _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -179,12 +179,26 @@ def qos(site: Site, name: str, field: str, value: str) -> Site:
 
 
 def account(site: Site, name: str, field: str, value: str) -> Site:
-    """Other shares or another limit of an account; Max* limits are those of its users, as in Slurm."""
-    per_user = field.startswith("max")
-    return _associations(
-        site, f"account.{name}.{field}", field, value,
-        lambda one: one.account == name and bool(one.user) == per_user,
-    )  # fmt: skip
+    """Other shares or another limit of an account; accounts and users below it inherit Max*, as in Slurm."""
+    text = f"account.{name}.{field}"
+    after = _associations(site, text, field, value, lambda one: one.account == name and not one.user)
+    limit, before, listed = field_of(field), site.associations, list(after.associations)
+    for place, one in enumerate(listed):
+        above = one.parent
+        if limit not in INHERITED or above < 0 or listed[above] == before[above] or one != before[place]:
+            continue
+        old, new = (getattr(of[above].limits, limit) for of in (before, listed))
+        kept = _inherited(getattr(one.limits, limit), old, new)
+        listed[place] = replace(one, limits=replace(one.limits, **{limit: kept}))
+    return replace(after, associations=tuple(listed))
+
+
+def _inherited(own: Any, old: Any, new: Any) -> Any:
+    """A limit after the one above has changed: the same where it was the same, resource by resource."""
+    if not isinstance(own, Mapping):
+        return new if own == old else own
+    stays = {name: count for name, count in own.items() if old.get(name) != count}
+    return {name: count for name, count in new.items() if own.get(name) == old.get(name)} | stays
 
 
 def user(site: Site, name: str, field: str, value: str) -> Site:
