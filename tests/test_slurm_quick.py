@@ -240,6 +240,27 @@ def test_short_cuts_change_nothing_where_jobs_share_unlike_nodes(seed: int) -> N
     assert_the_same(quick, plain)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_short_cuts_change_nothing_with_gpus_for_whole_jobs(seed: int) -> None:
+    """Half of the jobs want GPUs on all of their nodes together, some with CPUs or memory for each."""
+    site, log = shared_site(seed, 12), shared_jobs(seed, 12)
+    draw, none = np.random.default_rng(seed + 5000), np.zeros(len(log), np.int64)
+    gpus = tuple(replace(node, gres={"gpu": 2 * node.gres["gpu"]}) for node in site.nodes)
+    wants, by_task = draw.random(len(log)) < 0.5, draw.random(len(log)) < 0.3
+    tasks = np.where(wants, np.minimum(log.columns["tasks"], 3), log.columns["tasks"])
+    log = log.with_columns(
+        tasks=tasks,
+        gres=np.where(wants, 0, -1),
+        gres_units=np.where(wants, np.where(by_task, tasks, draw.integers(1, 5, len(log))), 0),
+        gres_by_task=np.where(wants & by_task, 1, none),
+        cpus_per_gpu=np.where(wants & ~by_task, draw.integers(0, 3, len(log)), 0),
+        memory_gpu_mb=np.where(wants & (draw.random(len(log)) < 0.3), 500, none),
+        any_tasks=np.where(wants & ~by_task, draw.integers(0, 2, len(log)), 0),
+    )
+    site = replace(site, nodes=gpus)
+    assert_the_same(*(simulated(log, site, seed, short) for short in (False, True)))
+
+
 @pytest.mark.parametrize("seed", [0, 1, 114])
 def test_short_cuts_change_nothing_where_jobs_leave_threads_idle(seed: int) -> None:
     """A job that uses one thread of each core holds all of them, and has another size in its priority once it
