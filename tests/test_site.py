@@ -68,6 +68,14 @@ def test_jobs_have_no_cores_that_are_kept_for_the_system(tmp_path: Path, line: s
     assert not site.not_modelled
 
 
+@pytest.mark.parametrize("given", ["foo", "[0-", "0-1,x"])
+def test_a_broken_list_of_kept_cpus_is_told_by_its_line(tmp_path: Path, given: str) -> None:
+    text = f"NodeName=n1 CPUs=4 CPUSpecList={given}\nPartitionName=all Nodes=n1 Default=YES\n"
+    folder = site_folder(tmp_path, slurm__conf=text, associations__cfg="", qos__txt="")
+    with pytest.raises(InputError, match=r"slurm\.conf:1: CPUSpecList: .* is not a list of CPUs such as"):
+        Site.load(folder)
+
+
 def test_nodes_of_the_future_are_not_there(tmp_path: Path) -> None:
     """Lines may name nodes with State=FUTURE; a cluster has them when somebody says so."""
     conf = CONF.replace("State=UNKNOWN", "State=FUTURE") + "NodeSet=first Nodes=n[1-9]\n"

@@ -72,7 +72,7 @@ def _nodes(console: Console, site: Site) -> None:
         gres = ", ".join(f"{name} {count}" for name, count in one.gres.items())
         rows.append((
             compressed(node.name for node in nodes), str(len(nodes)), str(one.cpus), shape,
-            f"{one.memory_mb - one.memory_spec_mb:,}", str(one.weight), ", ".join(one.features), gres,
+            f"{one.memory_for_jobs_mb:,}", str(one.weight), ", ".join(one.features), gres,
         ))  # fmt: skip
     heads = (
         "nodes",

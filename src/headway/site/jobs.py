@@ -112,7 +112,7 @@ def _default_memory(site: Site, lists: Sequence[str]) -> npt.NDArray[np.int64]:
         by_cpu, by_node = (0, 0) if partition is None else site.default_memory(partition)
         if partition is not None and partition.nodes and not (by_cpu or by_node):
             first = site.nodes[min(partition.nodes)]
-            by_node = first.memory_mb - first.memory_spec_mb
+            by_node = first.memory_for_jobs_mb
         found.append((by_cpu, by_node))
     return np.array(found, np.int64).T
 

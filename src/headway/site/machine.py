@@ -112,9 +112,16 @@ def _for_jobs(entry: Entry, cpus: int, threads: int) -> int:
     """CPUs of a node that jobs may have: all but the cores kept for the system."""
     if "CPUEfctv" in entry:
         return entry.read("CPUEfctv", values.whole, cpus)
-    listed = expanded(f"[{entry.get('CPUSpecList')}]") if not values.nothing(entry.get("CPUSpecList")) else ()
-    cores = {int(cpu) // threads for cpu in listed}
+    cores = {cpu // threads for cpu in entry.read("CPUSpecList", _cpus_listed, list[int]())}
     return cpus - threads * (len(cores) or entry.read("CoreSpecCount", values.whole, 0))
+
+
+def _cpus_listed(text: str) -> list[int]:
+    """The numbers of a list of CPUs."""
+    try:
+        return [] if values.nothing(text) else [int(cpu) for cpu in expanded(f"[{text}]")]
+    except ValueError:
+        raise ValueError(f"{text!r} is not a list of CPUs such as 0-1,32") from None
 
 
 def _size_or_none(text: str) -> int | None:

@@ -60,6 +60,11 @@ class Node:
     """Generic resources: by name, and by name:type where there is a type."""
     state: str = "UNKNOWN"
 
+    @property
+    def memory_for_jobs_mb(self) -> int:
+        """All memory but what is kept for the system."""
+        return self.memory_mb - self.memory_spec_mb
+
 
 @dataclass(frozen=True, slots=True)
 class Switch:

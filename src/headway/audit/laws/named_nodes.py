@@ -107,10 +107,8 @@ def check_memory(record: Record) -> Finding | None:
     if named is None or named.site is None or not named.shares.memory_mb.any():
         return None
     held = runs(record)
-    return _within(
-        record, named.site, held, held.shares.memory_mb, "MB",
-        lambda node: node.memory_mb - node.memory_spec_mb,
-    )  # fmt: skip
+    memory = held.shares.memory_mb
+    return _within(record, named.site, held, memory, "MB", lambda node: node.memory_for_jobs_mb)
 
 
 def check_alone(record: Record) -> Finding | None:

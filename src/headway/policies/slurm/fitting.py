@@ -137,7 +137,7 @@ def _fits(workload: Workload, site: Site, partition: Partition) -> Rows:
         fits &= (workload.walltime <= partition.max_minutes * MINUTE) | waived["TIMELIMIT"]
     memory = workload.get("memory_node_mb")
     if memory is not None and "MEMORY" in site.config.get("SelectTypeParameters").upper():
-        largest = max((node.memory_mb - node.memory_spec_mb for node in nodes), default=0)
+        largest = max((node.memory_for_jobs_mb for node in nodes), default=0)
         fits &= memory <= largest
     return np.asarray(fits & is_up(site, partition), np.bool_)
 

@@ -166,7 +166,7 @@ def by_place(site: Site, lists: Table, asked: Asked) -> Table:
 def _memory(site: Site, partition: Partition, asked: Asked) -> tuple[Table, Table]:
     """MB for each CPU (0: it is counted by node) and for each node that jobs ask for, or have by default."""
     node = site.nodes[partition.nodes[0]] if partition.nodes else None
-    whole = 0 if node is None else node.memory_mb - node.memory_spec_mb
+    whole = 0 if node is None else node.memory_for_jobs_mb
     by_cpu, by_node = asked.memory(*site.default_memory(partition))
     return by_cpu, np.where(by_node == 0, whole, by_node)
 

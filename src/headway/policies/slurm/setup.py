@@ -125,9 +125,7 @@ def node_table(site: Site) -> Table:
     table = np.zeros((NODE_ROWS + len(further), len(site.nodes)), np.int64)
     table[NODE_ROWS:] = further
     table[Node.CPUS] = table[Node.FREE_CPUS] = [node.cpus for node in site.nodes]
-    table[Node.MEMORY] = table[Node.FREE_MEMORY] = [
-        node.memory_mb - node.memory_spec_mb for node in site.nodes
-    ]
+    table[Node.MEMORY] = table[Node.FREE_MEMORY] = [node.memory_for_jobs_mb for node in site.nodes]
     return table
 
 
@@ -447,9 +445,7 @@ def partition_rows(site: Site) -> Table:
     one_by_one = not {"bf_busy_nodes", "pack_serial_at_end"}.isdisjoint(site.scheduler)
     for p, partition in enumerate(site.partitions):
         nodes = [site.nodes[node] for node in partition.nodes]
-        alike = {
-            (one.cpus, one.memory_mb - one.memory_spec_mb, one.threads_per_core, one.weight) for one in nodes
-        }
+        alike = {(one.cpus, one.memory_for_jobs_mb, one.threads_per_core, one.weight) for one in nodes}
         shared, shared_preempting = rows_of(site, partition)
         known = {
             Partition.TIER: partition.tier,
