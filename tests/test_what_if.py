@@ -254,3 +254,9 @@ def test_the_command(
     refused = headway("what-if", "log.swf", "nodes=+x", "--procs", 16)
     assert refused.status == 2 and "such as +10%" in refused.err
     assert headway("what-if", "log.swf").status == 2
+
+
+def test_a_site_without_any_qos_says_so(tmp_path: Path) -> None:
+    site = replace(Site.load(site_folder(tmp_path)), qos=())
+    with pytest.raises(UsageError, match="the site has no QOS x; there are none"):
+        changed(Case(workload(), site.platform(), "slurm"), "qos.x.maxjobs=1")

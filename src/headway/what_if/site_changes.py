@@ -97,7 +97,7 @@ def _with_nodes(site: Site, listed: list[Any], members: Callable[[tuple[int, ...
 
 def _place(of: Mapping[str, int], kind: str, name: str) -> int:
     if name not in of:
-        raise UsageError(f"the site has no {kind} {name}; there are {', '.join(of)}")
+        raise UsageError(f"the site has no {kind} {name}; there are {', '.join(of) or 'none'}")
     return of[name]
 
 
