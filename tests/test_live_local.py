@@ -159,6 +159,22 @@ def test_walltime_kills_and_clients_cancel() -> None:
             assert round(0.3 * SECOND) <= first["ended"] - first["started"] < 20 * SECOND
 
 
+def test_a_task_that_may_not_be_killed_runs_on_and_keeps_no_other_from_acting() -> None:
+    with folder() as path, running(written(path, cluster("a", 1), allow='"submit", "cancel"')) as live:
+        live.agent.on_submit(short(3, 30).as_json())
+        live.agent.on_submit(short(0, 30).as_json())
+        live.until(lambda: live.agent.on_status(1)["state"] == "running")
+        with pytest.raises(Refused, match=r"kill is refused: .* allows submit, cancel; add it"):
+            live.agent.on_cancel(1)
+        assert live.agent.on_cancel(2)["state"] == "cancelled"
+        # One that started just before its cancellation came: its cluster says no each time.
+        live.agent.journal.set_task(1, wanted="cancelled")
+        acts = len(live.servers[0].guard.done)
+        live.until(live.all_over)
+        assert live.agent.on_status(1)["state"] == "done"
+        assert len(live.servers[0].guard.done) == acts
+
+
 def test_a_cluster_that_refuses_to_estimate_keeps_no_task_from_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

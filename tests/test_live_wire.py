@@ -414,6 +414,18 @@ def test_nothing_that_a_client_sends_reaches_a_shell(tmp_path: Path) -> None:
     assert (again.returncode, again.stdout) == (FENCED, "")
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(("exit", "3"), 127), (("exec", "true"), 127), (("if", "true"), 127), (("X=1", "true"), 127),
+     (("leave", "0"), 127), (("sh", "-c", "exit 3"), 3)],
+)  # fmt: skip
+def test_words_of_the_shell_are_no_words_for_it(tmp_path: Path, words: tuple[str, ...], code: int) -> None:
+    script = job_script(Task(words, 1, SECOND), tmp_path / "fence", "hw-1", 1, "a")
+    assert subprocess.run(["sh", "-c", script], capture_output=True).returncode == code
+    fence = read_fence(tmp_path / "fence")
+    assert fence is not None and fence.code == code
+
+
 def test_scripts_inputs_and_exit_statuses(tmp_path: Path) -> None:
     script = "#!/bin/sh\nread word < input\necho $word on {procs}\nHEADWAY\nexit 3\n"
     task = Task((), 2, SECOND, script=script.replace("HEADWAY", ": HEADWAY"), folder=str(tmp_path),

@@ -176,7 +176,11 @@ class Accounts:
 
     def _take_back(self, attempt: Attempt, kill: bool = False) -> None:
         self.journal.set_attempt(attempt.number, state="cancelling")
-        gone = self._ask(attempt, "kill" if kill else "cancel", name=attempt.name)["gone"]
+        try:
+            gone = self._ask(attempt, "kill" if kill else "cancel", name=attempt.name)["gone"]
+        except Refused:
+            self.journal.set_attempt(attempt.number, state=attempt.state)
+            raise
         if gone:
             self.journal.set_attempt(attempt.number, state="gone")
         elif not kill:

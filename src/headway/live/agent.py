@@ -15,7 +15,7 @@ from typing import Any
 from headway.errors import HeadwayError
 from headway.live.accounts import Accounts
 from headway.live.grid_file import Grid, Site
-from headway.live.journal import OVER, RUNNING, Journal, TaskRow
+from headway.live.journal import OVER, RUNNING, SUSPENDED, Journal, TaskRow
 from headway.live.proxy import Proxy
 from headway.live.requests import called
 from headway.live.safety import Guard
@@ -276,10 +276,10 @@ class LiveAgent:
 
     def on_cancel(self, task: int) -> dict[str, Any]:
         """Take a task back, or kill it if it runs."""
-        self.guard.permit("cancel")
         row = self.journal.task(task)
         if row.state in OVER:
             return self.on_status(task)
+        self.guard.permit("kill" if row.state in (RUNNING, SUSPENDED) else "cancel")
         self.journal.set_task(task, wanted="cancelled")
         self.accounts.settle(self.now)
         self.accounts.poll(self.now)

@@ -478,12 +478,13 @@ class LocalServer(ClusterServer):
         if entry is None or entry.state == "cancelled":
             # Whoever cancels a name that never came must not see it come later.
             return {"gone": True}
-        self.guard.permit("cancel")
         self._catch_up()
         entry = self.queue.job(entry.number)
         if entry.state == "due" and entry.held:
+            self.guard.permit("cancel")
             self._end(entry, self.now)
         elif entry.state == "waiting" and entry.runs == 0:
+            self.guard.permit("cancel")
             self.batch.open(self.now)
             gone = self.batch.cancel(entry.number)
             self.queue.note(self.batch.now, "cancel" if gone else "turn", entry.number)

@@ -94,8 +94,8 @@ def job_script(task: Task, fence: Path, key: str, procs: int, cluster: str) -> s
 
 
 def _words(command: tuple[str, ...], procs: int, cluster: str) -> str:
-    """A command whose words reach the program as they are."""
-    return " ".join(shlex.quote(filled(word, procs, cluster)) for word in command)
+    """A command whose words reach the program as they are: exec knows no words of the shell."""
+    return f"(exec {' '.join(shlex.quote(filled(word, procs, cluster)) for word in command)})"
 
 
 def _embedded(text: str) -> list[str]:

@@ -148,9 +148,9 @@ class SimulatedServer(ClusterServer):
         job = self.jobs.get(name)
         if job is None or job.state == "cancelled":
             return {"gone": True}
-        self.guard.permit("cancel")
         if job.state != "waiting" or self.batch.phase(job.number) != "waiting":
             return {"gone": False}
+        self.guard.permit("cancel")
         self.batch.open(self.now)
         self.batch.cancel(job.number)
         job.state, job.ended = "cancelled", self.now
