@@ -93,6 +93,48 @@ def test_a_server_that_was_killed_goes_on_where_it_was() -> None:
         again.stop()
 
 
+def test_another_policy_or_size_stops_no_task_that_runs() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 4))
+        server = LocalServer(grid, grid.sites[0], True)
+        names = [f"hw-x-{number}.0.{number}" for number in range(3)]
+        # Under conservative backfilling the third starts at once; under fcfs it would wait for the second.
+        for name, procs, walltime in zip(names, (3, 2, 1), (9, 9, 5), strict=True):
+            task = short(1, walltime, procs, mark=path / "m").as_json()
+            server.handle("submit", {"name": name, "fence": name[:-2], "task": task})
+            server.handle("release", {"name": name})
+        assert server.handle("poll", {"names": names[2:]})["jobs"][names[2]]["state"] == "running"
+        server.stop()
+        smaller = written(path, cluster("a", 3))
+        with pytest.raises(Refused, match=r"cluster a: hw-x-2.0.2 has 1 processor there, and no place under"):
+            LocalServer(smaller, smaller.sites[0], True)
+        other = written(path, cluster("a", 4, policy="fcfs"))
+        again = LocalServer(other, other.sites[0], True)
+        end = monotonic() + 20
+        while {job["state"] for job in again.handle("poll", {"names": names})["jobs"].values()} != {"done"}:
+            assert monotonic() < end
+            again.tick()
+            sleep(0.05)
+        assert sorted(marks(path / "m").values()) == [1, 1, 1]
+        again.stop()
+
+
+def test_a_cluster_that_has_left_the_grid_file_is_named_and_keeps_nobody_from_acting() -> None:
+    with folder() as path:
+        with running(written(path, cluster("a", 1) + cluster("b", 1))) as live:
+            live.agent.on_submit(short(0, 30, cluster="b").as_json())
+            live.agent.on_submit(short(0, 30, cluster="b").as_json())
+        with running(written(path, cluster("a", 1))) as live:
+            assert live.agent.on_cancel(2)["state"] == "waiting"
+            live.agent.on_submit(short(0, 30).as_json())
+            live.until(lambda: live.agent.on_status(3)["state"] == "done")
+            (said,) = [sentence for sentence in live.said if "cluster b" in sentence]
+            assert said.startswith("cluster b is not in the grid file any more, and has tasks; put it back")
+        with running(written(path, cluster("a", 1) + cluster("b", 1))) as live:
+            live.until(live.all_over)
+            assert live.agent.on_status(1)["state"] == "done"
+
+
 @pytest.mark.parametrize("version", [__version__, "0"])
 def test_a_busy_cluster_forgets_what_is_over_and_goes_on_after_a_kill(
     version: str, monkeypatch: pytest.MonkeyPatch

@@ -49,6 +49,9 @@ class Accounts:
     def poll(self, now: int) -> None:
         """Ask every server about the tasks that are there."""
         attempts = self.journal.live_attempts()
+        for attempt in attempts:
+            if attempt.server not in self.proxies:
+                self.complain(str(_no_longer(attempt)))
         for name, proxy in self.proxies.items():
             there = {each.name: each for each in attempts if each.server == name and each.state in HERE}
             try:
@@ -164,6 +167,8 @@ class Accounts:
         return not left and row.state not in OVER
 
     def _ask(self, attempt: Attempt, request: str, **data: Any) -> dict[str, Any]:
+        if attempt.server not in self.proxies:
+            raise _no_longer(attempt)
         return self.proxies[attempt.server].ask(request, **data)
 
     def _look_for(self, attempt: Attempt) -> None:
@@ -190,3 +195,10 @@ class Accounts:
         self.journal.set_attempt(attempt.number, state="releasing")
         self._ask(attempt, "release", name=attempt.name)
         self.journal.set_attempt(attempt.number, state="released")
+
+
+def _no_longer(attempt: Attempt) -> NoAnswer:
+    return NoAnswer(
+        f"cluster {attempt.server} is not in the grid file any more, and has tasks; put it back until they "
+        "have ended"
+    )

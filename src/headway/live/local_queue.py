@@ -226,17 +226,16 @@ class LocalQueue:
         return found
 
     def plan(self) -> tuple[str, bytes]:
-        """The policy's tables before the events, and what kind they are of; nothing if it began with none."""
+        """The policy's tables before the events, none if it began with none, and of what kind all this is."""
         kind, tables = next(iter(self._all("SELECT kind, tables FROM plan")), ("", b""))
         digest, _, kind = str(kind).partition(" ")
         return kind if digest == _digest(tables) else "damaged", tables
 
-    def begin_anew(self, events: Iterable[tuple[int, str, int]], kind: str = "", plan: bytes = b"") -> None:
+    def begin_anew(self, events: Iterable[tuple[int, str, int]], kind: str, plan: bytes = b"") -> None:
         """Other events that lead to the same state, from the policy's tables if they are given."""
         self._all("DELETE FROM events")
         self._all("DELETE FROM plan")
-        if plan:
-            self._all("INSERT INTO plan VALUES (?, ?)", (f"{_digest(plan)} {kind}", plan))
+        self._all("INSERT INTO plan VALUES (?, ?)", (f"{_digest(plan)} {kind}", plan))
         for event in events:
             self.note(*event)
 

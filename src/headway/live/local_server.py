@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway import __version__
+from headway.campaign.identity import source_digests
 from headway.errors import HeadwayError, UsageError
 from headway.live.batch import Act, Batch
 from headway.live.engine import Job
@@ -17,10 +18,11 @@ from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry, LocalQueue
 from headway.live.processes import Processes
 from headway.live.script import FENCED, Fence, job_script, read_fence, remove_fence
-from headway.live.server import ClusterServer, check_acts
+from headway.live.server import ClusterServer, check_acts, widest
 from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND, noted, time_suspended
 from headway.live.task import Task
 from headway.live.wire import Refused
+from headway.plain import counted
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.units import NEVER, SECOND
 
@@ -49,6 +51,9 @@ class LocalServer(ClusterServer):
         self.processes = self._processes()
         Batch.warm(site.cluster, site.policy)
         self.batch = Batch(site.cluster, site.policy, may_stop="requeue" in grid.allow)
+        sources, rows = source_digests(site.policy), len(self.batch.engine.state.jobs)
+        self._kind = f"headway {__version__}, {site.policy} {sources}, {site.cluster}, {rows} rows"
+        """What must be the same for what is on disk to be gone on with."""
         self.entries: dict[int, Entry] = {}
         """Jobs that are not over."""
         self.asked: set[str] | None = None
@@ -268,7 +273,7 @@ class LocalServer(ClusterServer):
 
     def _recover(self) -> None:
         """Bring the policy to where it was, and the jobs to where it wants them."""
-        self._restore()
+        anew = not self._restore()
         for at, kind, number in self.queue.events():
             if kind == "end":
                 self.batch.end(number, at)
@@ -281,6 +286,8 @@ class LocalServer(ClusterServer):
             self.batch.close()
         self.batch.acts()
         self.entries = {entry.number: entry for entry in self.queue.live()}
+        if anew:
+            self._check_places()
         for entry in list(self.entries.values()):
             act = self._missed(entry, self.batch.phase(entry.number))
             if act is not None:
@@ -305,23 +312,35 @@ class LocalServer(ClusterServer):
             elif self.queue.spans(entry.number):  # who was never suspended by the policy is not resumed by it
                 self.processes.bring_to(entry.state, entry.pid, entry.name)
 
-    def _restore(self) -> None:
+    def _restore(self) -> bool:
         """Begin with the plan that was written down, if there is one.
 
-        One that another version or another policy has made cannot be read: then what runs goes on, and what
-        waits joins the queue again in its order.
+        Another version, policy or cluster would decide otherwise on the same events. Then the answer is
+        False: what runs goes on, and what waits joins the queue again in its order.
         """
         kind, plan = self.queue.plan()
-        if not plan:
-            return
         if kind == self._kind:
-            self.batch.restore(plan, lambda number: self._job_of(self.queue.job(number)))
-            return
+            if plan:
+                self.batch.restore(plan, lambda number: self._job_of(self.queue.job(number)))
+            return True
         self.entries = {entry.number: entry for entry in self.queue.live()}
-        now = max(self._wall, 0)
-        running = self._running()
+        running, now = self._running(), max(self._wall, 0)
         waiting = [(now, "submit", number) for number in self.entries if number not in running]
-        self.queue.begin_anew([*_in_order(running), *waiting])
+        self.queue.begin_anew([*_in_order(running), *waiting], self._kind)
+        return False
+
+    def _check_places(self) -> None:
+        """Refuse a policy or a cluster on which jobs that run would wait, or others for ever."""
+        widest_job = widest(self.site.policy, self.site.cluster)
+        for entry in self.entries.values():
+            stopped = entry.state == "running" and self.batch.phase(entry.number) == "waiting"
+            if stopped or entry.procs > widest_job:
+                self.queue.close()
+                size = counted(entry.procs, "processor")
+                raise Refused(
+                    f"cluster {self.site.name}: {entry.name} has {size} there, and no place under the new "
+                    "policy or procs; put the old ones back until it has ended"
+                )
 
     def _missed(self, entry: Entry, phase: str) -> Act | None:
         """What the policy had decided about a job, and nobody wrote down."""
@@ -356,7 +375,7 @@ class LocalServer(ClusterServer):
         running = self._running()
         if len(running) < len(self.entries) or not self.batch.forget_past(running):
             return False
-        self.queue.begin_anew(_in_order(running))
+        self.queue.begin_anew(_in_order(running), self._kind)
         return True
 
     def _running(self) -> dict[int, tuple[int, Job]]:
@@ -366,12 +385,6 @@ class LocalServer(ClusterServer):
             for entry in self.entries.values()
             if entry.state == "running"
         }
-
-    @property
-    def _kind(self) -> str:
-        """What must be the same for the plan on disk to be gone on with."""
-        rows = len(self.batch.engine.state.jobs)
-        return f"headway {__version__}, {self.site.policy}, {self.site.cluster.procs} procs, {rows} rows"
 
     # ---- requests -----------------------------------------------------------------------------------------
 
