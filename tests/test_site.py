@@ -229,7 +229,7 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     assert [(one.name.split(" (")[0], one.where) for one in site.not_modelled] == [
         ("TopologyPlugin", "slurm.conf:12"),
-        ("SchedulerParameters bf_topopt_enable", "slurm.conf:2"),
+        ("SchedulerParameters delay_boot", "slurm.conf:2"),
         ("SelectType", "slurm.conf"),
         ("PartitionName CpuBind", "slurm.conf:11"),
         ("Flags of QOS high", "qos.txt:3"),
@@ -263,13 +263,23 @@ def test_preempt_parameters_of_newer_versions_are_those_of_the_scheduler(tmp_pat
     """Since 23.02 the order of victims is in PreemptParameters; what decides no schedule is not told."""
     more = "PreemptParameters=youngest_first,reorder_count=3,min_exempt_priority=5\n"
     more += "ReconfigFlags=KeepPartInfo\n"
-    text = CONF.replace("bf_continue", "bf_continue,salloc_wait_nodes,max_script_size=9,defer_batch") + more
+    text = CONF.replace("bf_continue", "bf_continue,salloc_wait_nodes,max_script_size=9,delay_boot=1") + more
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     settings = settings_of(site)
     assert settings[Setting.YOUNGEST_FIRST] == 1 and settings[Setting.PREEMPT_REORDERS] == 3
     told = [one.name for one in site.not_modelled if "Parameters" in one.name or "Flags" in one.name]
-    assert told[:2] == ["SchedulerParameters defer_batch", "PreemptParameters min_exempt_priority"]
+    assert told[:2] == ["SchedulerParameters bf_topopt_enable", "PreemptParameters min_exempt_priority"]
     assert not any("ReconfigFlags" in name for name in told)
+
+
+def test_parameters_of_newer_versions_act_as_what_they_were_made_from(tmp_path: Path) -> None:
+    """defer_batch (24.05) is defer but for interactive jobs, requeue_delay what cred_expire was for."""
+    parts = "defer_batch,requeue_delay=10,enable_user_top,bf_ignore_newly_avail_nodes"
+    text = CONF.replace("bf_continue", parts)
+    site = Site.load(site_folder(tmp_path, slurm__conf=text))
+    settings = settings_of(site)
+    assert settings[Setting.DEFER] == 1 and settings[Setting.REQUEUE_WAIT] == 11
+    assert not any("SchedulerParameters" in one.name for one in site.not_modelled)
 
 
 def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path: Path) -> None:

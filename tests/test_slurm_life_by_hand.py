@@ -284,6 +284,30 @@ def test_an_array_that_waits_is_one_job_of_a_pass() -> None:
     assert starts(jobs, site(builtin, partitions=parts, scheduler=slow))[-1] < 60
 
 
+def test_passes_keep_a_distance() -> None:
+    """Three jobs have all nodes, end a second apart from each other, and three wait for them. Each end asks
+    for a pass: the second one has to wait until ten seconds after the first, and is one with the third
+    (sched_min_interval, in microseconds). There is no backfill, and a full pass only each hour."""
+    jobs = log(*[(0, 1, 60, 20 + k / 60) for k in (0, 1, 2)], *[(k, 1, 60, 20) for k in (1, 2, 3)])
+    builtin = {"SchedulerType": "sched/builtin"}
+    for least, apart in (("2", [1, 2]), ("10000000", [10, 10])):
+        rare = {"sched_interval": "3600", "batch_sched_delay": "1", "sched_min_interval": least}
+        on = site(builtin, partitions=(Partition("main", (0, 1, 2), is_default=True),), scheduler=rare)
+        *_, first, second, third = starts(jobs, on)
+        assert first == starts(jobs, on)[0] + 1200
+        assert [second - first, third - first] == apart
+
+
+def test_without_a_main_loop_backfill_starts_every_job() -> None:
+    """sched_interval=-1. The third job comes just before the first ends: backfill looks, and again after a
+    minute. Only then the second starts. A main loop that makes a full pass each second starts it at once."""
+    jobs = log((0, 4, 60, 10.5), (1, 4, 60, 10), (660, 4, 60, 10))
+    first, second, _ = starts(jobs, site(scheduler={"sched_interval": "-1", "bf_interval": "60"}))
+    assert first < MINUTE and second == 660 + MINUTE > first + 630
+    first, second, _ = starts(jobs, site(scheduler={"sched_interval": "0", "bf_interval": "60"}))
+    assert first <= 1 and second == first + 630
+
+
 def test_licences_are_counted_in_the_whole_cluster() -> None:
     jobs = log(*[(0, 1, 10, 10)] * 3, licenses=["matlab:1"] * 3)
     first, second, third = starts(jobs, site(licenses={"matlab": 2}))

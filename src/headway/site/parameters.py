@@ -40,12 +40,12 @@ SCHEDULER: dict[str, str] = {
     "bf_min_age_reserve": "0", "bf_min_prio_reserve": "0", "bf_node_space_size": "500",
     "bf_one_resv_per_job": "", "bf_resolution": "60", "bf_running_job_reserve": "", "bf_window": "1440",
     "bf_window_linear": "0", "bf_yield_interval": "2000000", "bf_yield_sleep": "500000",
-    "build_queue_timeout": "2000000", "default_queue_depth": "100", "defer": "",
+    "build_queue_timeout": "2000000", "default_queue_depth": "100", "defer": "", "defer_batch": "",
     "kill_invalid_depend": "", "max_rpc_cnt": "0", "max_sched_time": "2", "max_switch_wait": "300",
     "nohold_on_prolog_fail": "",
     "pack_serial_at_end": "", "partition_job_depth": "0", "preempt_reorder_count": "1",
     "preempt_strict_order": "", "preempt_youngest_first": "", "reduce_completing_frag": "",
-    "sched_interval": "60", "sched_max_job_start": "0", "sched_min_interval": "2",
+    "requeue_delay": "", "sched_interval": "60", "sched_max_job_start": "0", "sched_min_interval": "2",
 }  # fmt: skip
 """Parts of SchedulerParameters that are known, with Slurm's defaults ("" is off)."""
 
@@ -73,9 +73,10 @@ NO_CONCERN = (
 UNLESS = ("switchparameters",)
 
 NO_CONCERN_PARTS = frozenset((
-    "allow_zero_lic", "bb_array_stage_cnt", "bf_yield_rpc_cnt", "correspond_after_task_cnt",
-    "disable_hetjob_steps", "disable_job_shrink", "enable_hetjob_steps", "enable_job_state_cache",
-    "ignore_constraint_validation", "ignore_prefer_validation", "max_array_tasks", "max_script_size",
+    "allow_zero_lic", "bb_array_stage_cnt", "bf_ignore_newly_avail_nodes", "bf_yield_rpc_cnt",
+    "correspond_after_task_cnt", "disable_hetjob_steps", "disable_job_shrink", "disable_user_top",
+    "enable_hetjob_steps", "enable_job_state_cache", "enable_user_top", "ignore_constraint_validation",
+    "ignore_prefer_validation", "max_array_tasks", "max_script_size",
     "max_submit_line_size", "no_backup_scheduling", "no_env_cache", "permit_job_expansion",
     "requeue_setup_env_fail", "salloc_wait_nodes", "sbatch_wait_nodes", "spec_cores_first",
     "step_retry_count", "step_retry_time",

@@ -12,6 +12,7 @@ class Setting(IntEnum):
     """Parameters of the controller that are whole numbers; seconds where nothing else is said."""
 
     SCHED_INTERVAL = 0
+    """-1: there is no main loop."""
     BATCH_DELAY = 1
     QUEUE_DEPTH = 2
     PARTITION_DEPTH = 3
@@ -131,6 +132,8 @@ class Setting(IntEnum):
     """Whether a limit of any kind on nodes is set anywhere, and limits are enforced."""
     LINEAR = 78
     """select/linear: jobs take whole nodes, and plans are made with one end after the other."""
+    MIN_INTERVAL = 80
+    """The least time from one pass of the main loop to the next (sched_min_interval), in whole seconds."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 

@@ -267,7 +267,7 @@ def clocks(settings: Table, first: int, seed: int) -> Table:
     """When what happened last, before the first submission: phases by the seed."""
     draw = np.random.default_rng(seed)
     clock = np.zeros(len(SlurmClock), np.int64)
-    full = 1000 * int(settings[Setting.SCHED_INTERVAL])
+    full = 1000 * max(int(settings[Setting.SCHED_INTERVAL]), 1)
     clock[SlurmClock.FULL_NEXT] = 1000 * first + draw.integers(0, full)
     clock[SlurmClock.PASS] = (clock[SlurmClock.FULL_NEXT] - full) // 1000
     interval = 1000 * max(int(settings[Setting.BF_INTERVAL]), 1)
@@ -313,6 +313,9 @@ def settings_of(site: Site) -> Table:
         row[setting] = site.scheduling_number(name)
     for setting, name in FLAGS:
         row[setting] = name in site.scheduler
+    row[Setting.SCHED_INTERVAL] = row[Setting.SCHED_INTERVAL] or 1
+    row[Setting.MIN_INTERVAL] = -(-site.scheduling_number("sched_min_interval") // SECOND)
+    row[Setting.DEFER] |= "defer_batch" in site.scheduler
     row[Setting.RESERVE_RUNNING] |= row[Setting.BF_LICENCES]
     row[Setting.BF_WINDOW] = 60 * site.scheduling_number("bf_window")
     table = "bf_node_space_size" if "bf_node_space_size" in site.scheduler else "bf_max_job_test"
@@ -342,6 +345,8 @@ def _times(site: Site, row: Table) -> None:
     row[Setting.RESERVATION_OVER] = (1 << 32 if beyond is None else beyond) + NOTICED_LATE
     expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
     row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
+    if "requeue_delay" in site.scheduler:
+        row[Setting.REQUEUE_WAIT] = 1 + site.scheduling_number("requeue_delay")
     row[Setting.POWER_AFTER] = or_unset(site.off_after)
     row[Setting.BOOT_TAKES] = config.seconds("ResumeTimeout") or 0
 

@@ -163,7 +163,7 @@ def catch_up(memory: Memory, now: int) -> None:
     """Let the clocks go on over a time in which nothing waited: nobody saw what they did."""
     clock = memory.clock
     calculate_priorities(memory, now)
-    while second_of(clock[SlurmClock.FULL_NEXT]) < now:
+    while second_of(clock[SlurmClock.FULL_NEXT]) < now and memory.settings[Setting.SCHED_INTERVAL] > 0:
         clock[SlurmClock.PASS] = second_of(clock[SlurmClock.FULL_NEXT])
         end_full_pass(memory)
     due = cycle_due(memory)
@@ -174,9 +174,14 @@ def catch_up(memory: Memory, now: int) -> None:
 
 @kernel
 def main_loop(state: State, now: int, epilogs: bool) -> None:
-    """Once a minute a full pass; one of default depth when nodes come free, or soon after a submission."""
+    """Once a minute a full pass; one of default depth when nodes come free, or soon after a submission.
+
+    Those asked for too soon after the last one wait, and are one then.
+    """
     memory = state.memory
     clock = memory.clock
+    if memory.settings[Setting.SCHED_INTERVAL] < 0:
+        return
     full = second_of(clock[SlurmClock.FULL_NEXT]) <= now
     queued = (
         clock[SlurmClock.COUNT] > 0 and now - clock[SlurmClock.PASS] >= memory.settings[Setting.BATCH_DELAY]
@@ -186,10 +191,15 @@ def main_loop(state: State, now: int, epilogs: bool) -> None:
         clock[SlurmClock.PASS] = now
     if full:
         end_full_pass(memory)
-    if not (full or queued or epilogs) or waits_for_epilogs(state, now) or clock[SlurmClock.PENDING] == 0:
+    clock[SlurmClock.ASKED] = max(clock[SlurmClock.ASKED], 2 if full else 1 if queued or epilogs else 0)
+    asked = clock[SlurmClock.ASKED]
+    if asked == 0 or now - clock[SlurmClock.PASSED] < memory.settings[Setting.MIN_INTERVAL]:
+        return
+    clock[SlurmClock.ASKED], clock[SlurmClock.PASSED] = 0, now
+    if waits_for_epilogs(state, now) or clock[SlurmClock.PENDING] == 0:
         return
     give_ages(state, now)
-    if main_pass(state, now, full):
+    if main_pass(state, now, asked == 2):
         clock[SlurmClock.STAMP] = now  # a blocked job has a new reason
 
 
@@ -304,9 +314,12 @@ def ask_to_wake(state: State, now: int) -> None:
         wake_at(state, clock[SlurmClock.PRIORITY_NEXT])
     if clock[SlurmClock.PENDING] == 0 or give_up(state, now):
         return
-    wake_at(state, max(second_of(clock[SlurmClock.FULL_NEXT]), now + 1))
-    if clock[SlurmClock.COUNT] > 0:
-        wake_at(state, max(clock[SlurmClock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1))
+    if memory.settings[Setting.SCHED_INTERVAL] > 0:
+        wake_at(state, max(second_of(clock[SlurmClock.FULL_NEXT]), now + 1))
+        if clock[SlurmClock.COUNT] > 0:
+            wake_at(state, max(clock[SlurmClock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1))
+        if clock[SlurmClock.ASKED] > 0:
+            wake_at(state, max(clock[SlurmClock.PASSED] + memory.settings[Setting.MIN_INTERVAL], now + 1))
     if recalculates(memory):
         wake_at(state, clock[SlurmClock.PRIORITY_NEXT])
     if cycle_due(memory) >= 0 or clock[SlurmClock.UNSURE] > 0:

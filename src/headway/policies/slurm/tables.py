@@ -303,6 +303,10 @@ class SlurmClock(IntEnum):
     """The last pass that the background loop asked for."""
     COUNT = 2
     """Requests for a pass since then."""
+    ASKED = 44
+    """A pass that is asked for and has to wait for the least time after the last: 1; a full one: 2."""
+    PASSED = 45
+    """The last pass of the main loop."""
     CYCLE_END = 3
     CYCLE_NEXT = 4
     """Backfill sleeps until then, in ms."""
