@@ -229,7 +229,7 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     assert [(one.name.split(" (")[0], one.where) for one in site.not_modelled] == [
         ("TopologyPlugin", "slurm.conf:12"),
-        ("SchedulerParameters delay_boot", "slurm.conf:2"),
+        ("SchedulerParameters bf_topopt_enable", "slurm.conf:2"),
         ("SelectType", "slurm.conf"),
         ("PartitionName CpuBind", "slurm.conf:11"),
         ("Flags of QOS high", "qos.txt:3"),
@@ -268,7 +268,7 @@ def test_preempt_parameters_of_newer_versions_are_those_of_the_scheduler(tmp_pat
     settings = settings_of(site)
     assert settings[Setting.YOUNGEST_FIRST] == 1 and settings[Setting.PREEMPT_REORDERS] == 3
     told = [one.name for one in site.not_modelled if "Parameters" in one.name or "Flags" in one.name]
-    assert told[:2] == ["SchedulerParameters bf_topopt_enable", "PreemptParameters min_exempt_priority"]
+    assert told[:2] == ["SchedulerParameters delay_boot", "PreemptParameters min_exempt_priority"]
     assert not any("ReconfigFlags" in name for name in told)
 
 
