@@ -237,6 +237,49 @@ def test_a_cluster_that_refuses_to_estimate_keeps_no_task_from_the_others(
         assert live.agent.on_status(2)["state"] == "done"
 
 
+def test_a_task_that_a_cluster_refuses_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str, fence: str, task: dict[str, object]) -> None:
+        raise Refused("its user has too many jobs")
+
+    with folder() as path, running(written(path, cluster("a", 1, speed=2) + cluster("b", 1))) as live:
+        monkeypatch.setattr(live.servers[0], "submit", refuse)
+        assert live.agent.on_submit(short(0, 5).as_json())["cluster"] == "b"
+        monkeypatch.setattr(live.servers[1], "submit", refuse)
+        waits = live.agent.on_submit(short(0, 5).as_json())
+        assert waits["waits_for"] == "its user has too many jobs"
+        monkeypatch.undo()
+        live.until(live.all_over)
+        assert live.agent.on_status(2)["state"] == "done"
+
+
+def test_moves_before_a_refusal_are_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    with folder() as path:
+        clusters = cluster("a", 1) + cluster("b", 3)
+        grid = written(path, clusters, policy="reallocation(period=99999, threshold=1)")
+        with running(grid) as live:
+            live.agent.on_submit(short(20, 100, procs=3, cluster="b").as_json())
+            live.agent.on_submit(short(20, 30, cluster="a").as_json())
+            for _ in range(2):
+                live.agent.on_submit(short(0, 20).as_json())
+            assert [live.agent.on_status(task)["cluster"] for task in (3, 4)] == ["a", "a"]
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            live.agent.on_cancel(1)
+            server = live.servers[1]
+            assert isinstance(server, LocalServer)
+            sent, submit = list[str](), server.submit
+
+            def once(name: str, fence: str, task: dict[str, object]) -> object:
+                sent.append(name)
+                if len(sent) > 1:
+                    raise Refused("its user has too many jobs")
+                return submit(name, fence, task)
+
+            monkeypatch.setattr(server, "submit", once)
+            moves = live.agent.reallocate(live.agent.now)
+            assert [move.task.number for move in moves] == [3] and len(sent) > 1
+            assert live.agent.on_status(3)["moves"] == 1
+
+
 def test_commands_and_outputs_are_the_owners_alone_also_in_a_folder_that_others_can_read() -> None:
     with folder() as path:
         (path / "state").mkdir(mode=0o755)

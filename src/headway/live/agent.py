@@ -137,8 +137,7 @@ class LiveAgent:
 
     def arrive(self, row: TaskRow) -> str:
         """Give a task to the cluster that completes it first; its name, or empty if that must wait."""
-        agent, now = self._agent(self.now), self.now
-        place = agent.arrive(row)
+        now, place = self.now, self._taken(row)
         answers = self._answers(row.number)
         if place is None:
             if why := self._why_not_now(row.number):
@@ -150,6 +149,19 @@ class LiveAgent:
         self.journal.decide(now, "mapped", row.number, cluster=name, answers=answers)
         self.accounts.settle(self.now)
         return name
+
+    def _taken(self, row: TaskRow) -> int | None:
+        """The number of the cluster that takes a task; where one refuses it, the others are asked."""
+        agent, refused = self._agent(self.now), None
+        while True:
+            try:
+                place = agent.arrive(row)
+            except Refused as error:  # who said it is silent now
+                refused = error
+                continue
+            if place is None and refused is not None:
+                raise refused
+            return place
 
     def _why_not_now(self, task: int) -> str:
         """Why a task that no cluster takes may be taken later: one is silent, or lacks nodes; else empty."""
@@ -177,14 +189,13 @@ class LiveAgent:
             if row.number in places and not row.task.cluster and row.submitted <= now:
                 agent.adopt(row, places[row.number])
         try:
-            moves = agent.reallocate(now)
+            agent.reallocate(now)
         except (NoAnswer, Refused) as error:
             self.accounts.complain(f"a reallocation event was broken off: {error}")
-            moves = []
-        for move in moves:
+        for move in agent.moves:
             self._remember(move, now)
         self.settle()
-        return moves
+        return agent.moves
 
     def _remember(self, move: Move, now: int) -> None:
         row: TaskRow = move.task

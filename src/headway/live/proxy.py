@@ -111,8 +111,9 @@ class Proxy:
         attempt = self.journal.add_attempt(row, self.name, self.now)
         try:
             answer = self.ask("submit", name=attempt.name, fence=row.fence, task=row.task.as_json())
-        except Refused:
+        except Refused as error:
             self.journal.set_attempt(attempt.number, state="gone", why="refused")
+            self.silent = f"cluster {self.name}: {error}"
             raise
         self.accepted(attempt, answer)
         return answer["completion"], answer["procs"]

@@ -136,12 +136,14 @@ class Agent:
 
     def reallocate(self, now: int) -> list[Move]:
         """One event: look at all waiting tasks anew; the moves that were made."""
-        over_python().reallocate(self._notes, self, now)
-        log = self._notes.moves[:, : self._notes.counts[Count.MOVES]].T.tolist()
-        made = [Move(self.tasks[task], *rest) for task, *rest in log]
-        self._notes.counts[Count.MOVES] = 0
-        self.moves += made
-        return made
+        before = len(self.moves)
+        try:
+            over_python().reallocate(self._notes, self, now)
+        finally:  # moves that were made before a server failed are moves
+            log = self._notes.moves[:, : self._notes.counts[Count.MOVES]].T.tolist()
+            self._notes.counts[Count.MOVES] = 0
+            self.moves += [Move(self.tasks[task], *rest) for task, *rest in log]
+        return self.moves[before:]
 
     def _memory(self, capacity: int) -> Notes:
         return notes.new_notes(len(self.servers), *self._rules, capacity, capacity)
