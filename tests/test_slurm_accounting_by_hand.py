@@ -404,3 +404,25 @@ def test_limits_on_nodes_bound_what_a_job_takes(kind: str) -> None:
     assert made.shares is not None and made.shares.nodes_of(0) == "n[1-3]"
     jobs = log((0, 4, 60, 10), (1, 1, 600, 10), qos=["normal", "free"])
     assert starts(jobs, on)[-1] < 2 * MINUTE
+
+
+def test_an_exclusive_job_over_a_limit_holds_up_nobody_while_nodes_are_busy() -> None:
+    """Ann may have six CPUs. Her exclusive job of one CPU has n1, so four of them; Bob has three CPUs of each
+    other node. Her second such job asks for one CPU more, but would get four: a limit holds it, not the
+    nodes, and Bob's job of one CPU behind it starts at once. There is no backfill."""
+    users = (
+        Association("root"),
+        Association("a", "ann", parent=0, limits=Limits(grp_tres={"cpu": 6})),
+        Association("a", "bob", parent=0),
+    )
+    on = site(
+        ACCOUNTING | {"SchedulerType": "sched/builtin", "PriorityType": "priority/basic"}, associations=users
+    )
+    cpus = [1, 3, 3, 3, 1, 1]
+    jobs = log(
+        (0, 1, 60, 60), *[(0, 1, 60, 60)] * 3, (10, 1, 60, 60), (11, 1, 60, 60),
+        cpus=cpus, tasks=cpus, exclusive=[1, 0, 0, 0, 1, 0],
+        user=["ann", "bob", "bob", "bob", "ann", "bob"], account=["a"] * 6,
+    )  # fmt: skip
+    *_, held, last = starts(jobs, on)
+    assert last < MINUTE and held >= 3600

@@ -150,8 +150,11 @@ def start_on(
         if found is not None:
             chosen, victims = found
     if chosen is None:
-        size = wanted(job, partition).least
-        reason = state.limits.after(job, partition, max(job.cpus, size), 0, 0)
+        size = max(job.cpus, wanted(job, partition).least)
+        if job.whole:  # as many as a search before gave it
+            smallest = min(state.machine.nodes[i].cpus for i in members(partition.nodes))
+            size = max(size, wanted(job, partition).least * smallest)
+        reason = state.limits.after(job, partition, size, 0, 0)
         return "limit" if reason else "busy"
     memory = sum(memory_of(state.machine, job, chosen).values())
     nodes = sum(1 << i for i in chosen)

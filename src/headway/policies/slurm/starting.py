@@ -32,6 +32,7 @@ from headway.policies.slurm.offers import (
     lighten,
     reset_weights,
     wanted_nodes,
+    whole_nodes,
 )
 from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.power import switch_on
@@ -245,6 +246,21 @@ def hold_over_limits(state: State, job: int, part: int) -> None:
     hold_by_limit(state.memory, job, limit_against(state, job, part, size, nodes))
 
 
+@kernel
+def size_if_busy(state: State, job: int, part: int) -> int:
+    """CPUs that limits count of a job that finds no nodes: of whole nodes, if it takes those.
+
+    Slurm remembers how many the last search gave it; the smallest nodes of the partition are taken here.
+    """
+    memory, nodes = state.memory, fewest_nodes(state.memory, job, part)
+    size, smallest = max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]), 0
+    if memory.settings[Setting.ENFORCE] > 0 and whole_nodes(memory, job, part):
+        for node in range(memory.nodes.shape[1]):
+            if memory.members[part, node] > 0 and (smallest == 0 or state.nodes[Node.CPUS, node] < smallest):
+                smallest = state.nodes[Node.CPUS, node]
+    return int(max(size, nodes * smallest))
+
+
 @routine
 def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int, minutes: int) -> int:
     """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, or why not.
@@ -288,7 +304,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         else:
             preempts = find_victims(state, job, part, now)
     if found == 0 and not preempts:
-        size = max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job])
+        size = size_if_busy(state, job, part)
         reason = limit_against(state, job, part, size, wanted_nodes(memory, job, part))
         hold_by_limit(memory, job, reason)
         if reason != Reason.NONE:
