@@ -199,6 +199,18 @@ def test_walltime_kills_and_clients_cancel() -> None:
             first = live.agent.on_status(1)
             # A cluster whose machine pauses is late, and its clock stands for as long.
             assert round(0.3 * SECOND) <= first["ended"] - first["started"] < 20 * SECOND
+            ledger = recorded(grid, live.agent.journal).workload.ledger
+            assert (ledger.total, ledger.kept) == (3, 1)
+            assert [(entry.action, entry.jobs) for entry in ledger] == [("cancelled: left out", (2, 3))]
+
+
+def test_a_task_that_is_done_is_not_cancelled_any_more() -> None:
+    with folder() as path, running(written(path, cluster("a", 1))) as live:
+        name = live.agent.on_submit(short(0, 30).as_json())["batch_name"]
+        server = live.servers[0]
+        while server.handle("poll", {"names": [name]})["jobs"][name]["state"] != "done":
+            sleep(0.05)
+        assert live.agent.on_cancel(1)["state"] == "done"
 
 
 def test_a_task_that_may_not_be_killed_runs_on_and_keeps_no_other_from_acting() -> None:

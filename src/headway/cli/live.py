@@ -142,5 +142,6 @@ def _judged(schedule: Result, out: Path | None, force: bool, quiet: bool) -> int
     verdict = audit(schedule)
     if not quiet:
         moves = 0 if schedule.moves is None else len(schedule.moves)
-        output().print(f"{counted(len(schedule), 'task')}, {counted(moves, 'move')}\n{verdict}")
+        left = "".join(f"; {entry.count} {entry.action}" for entry in schedule.workload.ledger)
+        output().print(f"{counted(len(schedule), 'task')}, {counted(moves, 'move')}{left}\n{verdict}")
     return DONE if verdict.ok else FAULT

@@ -287,13 +287,12 @@ class LiveAgent:
 
     def on_cancel(self, task: int) -> dict[str, Any]:
         """Take a task back, or kill it if it runs."""
-        row = self.journal.task(task)
-        if row.state in OVER:
-            return self.on_status(task)
-        self.guard.permit("kill" if row.state in (RUNNING, SUSPENDED) else "cancel")
-        self.journal.set_task(task, wanted="cancelled")
-        self.accounts.settle(self.now)
         self.accounts.poll(self.now)
+        row = self.journal.task(task)
+        if row.state not in OVER:
+            self.guard.permit("kill" if row.state in (RUNNING, SUSPENDED) else "cancel")
+            self.journal.set_task(task, wanted="cancelled")
+            self.accounts.settle(self.now)
         return self.on_status(task)
 
     def on_explain(self, task: int | None = None, count: int = 50) -> dict[str, Any]:

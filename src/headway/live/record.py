@@ -19,7 +19,7 @@ from headway.schedule import ENDED, STATES, Pieces
 from headway.schedule.moves import Moves
 from headway.units import SECOND
 from headway.values import INSTANT, fits
-from headway.workload import Workload
+from headway.workload import Ledger, LedgerEntry, Workload
 from headway.workload.header import Header, Source
 
 RAN = ("done", "failed", "killed")
@@ -29,7 +29,8 @@ IMMEDIATE, HEAD, MOVED = 0, 1, 10
 
 def recorded(grid: Grid, journal: Journal) -> Result:
     """The schedule of all tasks that ran to their end, on a clock that began with the journal."""
-    rows = [row for row in journal.all_tasks() if row.state in RAN and None not in (row.started, row.ended)]
+    every = journal.all_tasks()
+    rows = [row for row in every if row.state in RAN and None not in (row.started, row.ended)]
     if not rows:
         raise HeadwayError(f"no task of {grid.folder} has run to its end yet")
     last = {row.number: _last(journal, row) for row in rows}
@@ -51,7 +52,7 @@ def recorded(grid: Grid, journal: Journal) -> Result:
         job=np.array([row.number for row in rows]),
         header=Header([f"; UnixStartTime: {journal.epoch // SECOND}"]),
         source=Source(str(journal.path)),
-    )
+    ).with_ledger(_ledger(every, {row.number for row in rows}))
     clusters = tuple(
         Cluster(site.name, site.cluster.speed if molded else 1, site.cluster.procs) for site in grid.sites
     )
@@ -73,6 +74,16 @@ def recorded(grid: Grid, journal: Journal) -> Result:
         moves=_moves(journal, rows, names),
         provenance={"live": str(grid.file), "seed": 0},
     )
+
+
+def _ledger(every: list[TaskRow], kept: set[int]) -> Ledger:
+    """What became of the tasks that did not run to their end."""
+    left: dict[str, list[int]] = {}
+    for row in every:
+        if row.number not in kept:
+            left.setdefault(row.state, []).append(row.number)
+    entries = [LedgerEntry.of("ran", f"{word}: left out", jobs, dropped=True) for word, jobs in left.items()]
+    return Ledger(len(every), tuple(entries))
 
 
 def _audited_policy(grid: Grid) -> Any:
