@@ -351,6 +351,20 @@ def test_urgent_tasks_suspend_others() -> None:
             assert audit(schedule).ok, audit(schedule).faults
 
 
+def test_a_suspended_task_is_killed_when_it_runs_again_and_uses_up_no_acts_before() -> None:
+    with folder() as path, running(written(path, cluster("a", 1, policy="ujfb(swap=0)"))) as live:
+        live.agent.on_submit(short(20, 40).as_json())
+        live.until(lambda: live.agent.on_status(1)["state"] == "running")
+        live.agent.on_submit(short(2, 9, urgent=True).as_json())
+        live.until(lambda: live.agent.on_status(1)["state"] == "suspended")
+        acts = len(live.servers[0].guard.done)
+        assert live.agent.on_cancel(1)["state"] == "suspended"
+        live.turn()
+        assert len(live.servers[0].guard.done) == acts
+        live.until(live.all_over)
+        assert [live.agent.on_status(task)["state"] for task in (1, 2)] == ["cancelled", "done"]
+
+
 @pytest.mark.parametrize("act", ["suspend", "resume", "kill"])
 def test_a_server_killed_between_writing_and_doing_does_it_when_it_is_back(
     act: str, monkeypatch: pytest.MonkeyPatch

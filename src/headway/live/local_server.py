@@ -518,9 +518,9 @@ class LocalServer(ClusterServer):
         entry = self._named(name)
         if entry.number not in self.entries:
             return {"gone": True}
-        self.guard.permit("kill")
         if entry.state == "suspended" and entry.pid is not None:
             raise Refused(f"{name} is suspended for an urgent job; it can be killed when it runs again")
+        self.guard.permit("kill")
         at = self._end(entry, self.now)
         self._set(entry, state="cancelled", ended=self.unix(at))
         self.batch.close()

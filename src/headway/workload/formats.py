@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from headway.errors import InputError
-from headway.workload.stream import size_of, standard_input, unreadable
+from headway.workload.stream import refuse_packed, size_of, standard_input, unreadable
 
 PEEK = 1 << 16
 """Bytes looked at."""
@@ -113,6 +113,7 @@ def recognised(first: bytes, name: str) -> str | None:
     >>> recognised(b"JobID|User|State", "-"), recognised(b"; MaxProcs: 4", "-"), recognised(b"", "-")
     ('sacct', None, None)
     """
+    refuse_packed(first, name)
     text = first.lstrip()
     _refuse_relatives(text, name)
     if text.startswith(b"{"):

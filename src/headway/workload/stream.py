@@ -29,6 +29,13 @@ _FOREIGN = {
 }
 
 
+def refuse_packed(first: bytes, name: str) -> None:
+    """Say by its name how a file is packed, unless that is with gzip."""
+    for magic, kind in _FOREIGN.items():
+        if first.startswith(magic):
+            raise InputError(f"is a {kind} file; unpack it, or pack it with gzip", file=name)
+
+
 class LogStream:
     """Chunks of whole lines with `\\n` ends; `sha256` is of the bytes as stored, once all have been read."""
 
@@ -71,9 +78,7 @@ class LogStream:
         first = next(stored, b"")
         while len(first) < 6 and (more := next(stored, b"")):
             first += more
-        for magic, kind in _FOREIGN.items():
-            if first.startswith(magic):
-                raise InputError(f"is a {kind} file; unpack it, or pack it with gzip", file=self.name)
+        refuse_packed(first, self.name)
         if first.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError("is UTF-16 text; save it as plain ASCII or UTF-8", file=self.name)
         if first.startswith(b"\x1f\x8b"):
