@@ -426,3 +426,19 @@ def test_an_exclusive_job_over_a_limit_holds_up_nobody_while_nodes_are_busy() ->
     )  # fmt: skip
     *_, held, last = starts(jobs, on)
     assert last < MINUTE and held >= 3600
+
+
+@pytest.mark.parametrize("bound", ["gres/gpu", "cpu"])
+def test_an_exclusive_job_counts_all_that_its_node_has(bound: str) -> None:
+    """Ann may have six GPUs, or CPUs. Her first job asks for one of each, but takes a whole node of four.
+    With the two of the second one she has six, and the third waits until the first is over."""
+    users = (Association("root"), Association("a", "ann", parent=0, limits=Limits(grp_tres={bound: 6})))
+    on = site(ACCOUNTING, associations=users)
+    on = replace(on, nodes=tuple(replace(one, gres={"gpu": 4}) for one in on.nodes))
+    count = [1, 2, 1]
+    jobs = log(
+        (0, 1, 60, 30), (1, 1, 60, 50), (2, 1, 60, 50), cpus=count, tasks=count, exclusive=[1, 0, 0],
+        gres=[f"gpu:{one}" for one in count], user=["ann"] * 3, account=["a"] * 3,
+    )  # fmt: skip
+    first, second, third = starts(jobs, on)
+    assert second < MINUTE and first + 1800 <= third <= first + 1860

@@ -12,7 +12,7 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.caps import cap_of, first_qos, qos_cap, second_qos
-from headway.policies.slurm.offers import memory_asked
+from headway.policies.slurm.offers import memory_asked, whole_nodes
 from headway.policies.slurm.queue import minutes_in
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import (
@@ -370,10 +370,25 @@ def association_after(
 
 
 @kernel
-def gres_count(memory: Memory, job: int, tres: int, nodes: int) -> int:
-    """How much of a generic resource a job takes on so many nodes; on the fewest it asks for where 0."""
+def gres_of_taken(memory: Memory, resource: int) -> int:
+    """How much of a generic resource the nodes in the row TAKEN have in all."""
+    total = 0
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.TAKEN, node] > 0:
+            total += memory.gres_total[resource, node]
+    return int(total)
+
+
+@kernel
+def gres_count(memory: Memory, job: int, tres: int, nodes: int, whole: bool) -> int:
+    """How much of a generic resource a job takes on so many nodes; on the fewest it asks for where 0.
+
+    Of ``whole`` nodes, which are chosen, it has all, whatever it asks for.
+    """
     for resource in range(memory.gres_asked.shape[0]):
         if memory.gres_tres[resource] == tres:
+            if whole:
+                return gres_of_taken(memory, resource)
             each, units = memory.gres_asked[resource, job], memory.jobs[SlurmJob.UNITS, job]
             on = nodes if nodes > 0 else memory.jobs[SlurmJob.MIN_NODES, job]
             return int(each * (units if units > 0 else on))
@@ -381,13 +396,13 @@ def gres_count(memory: Memory, job: int, tres: int, nodes: int) -> int:
 
 
 @kernel
-def count_asked(memory: Memory, job: int, tres: int, cpus: int, mb: int, nodes: int) -> int:
+def count_asked(memory: Memory, job: int, tres: int, cpus: int, mb: int, nodes: int, whole: bool) -> int:
     """How much of a resource a job of this size takes; what it is billed is told by :func:`billed`."""
     if tres == Tres.CPU:
         return cpus
     if tres == Tres.MEMORY:
         return mb
-    return nodes if tres == Tres.NODE else gres_count(memory, job, tres, nodes)
+    return nodes if tres == Tres.NODE else gres_count(memory, job, tres, nodes, whole)
 
 
 @routine
@@ -400,11 +415,11 @@ def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes
     if memory.settings[Setting.ENFORCE] == 0:
         return Reason.NONE
     first, second = first_qos(memory, job, part), second_qos(memory, job, part)
-    minutes = limited_minutes(memory, job, part)
+    minutes, whole = limited_minutes(memory, job, part), chosen and whole_nodes(memory, job, part)
     for tres in range(memory.held.shape[1]):
-        count = count_asked(memory, job, tres, cpus, mb, nodes)
+        count = count_asked(memory, job, tres, cpus, mb, nodes, whole)
         if tres == Tres.BILLING:
-            count = billed(memory, job, part, cpus, mb, nodes)
+            count = billed(memory, job, part, cpus, mb, nodes, whole)
         reason = qos_after(state, job, first, second, tres, count, nodes, minutes, chosen)
         if reason == Reason.NONE:
             reason = association_after(state, job, first, second, tres, count, nodes, minutes, chosen)
@@ -436,14 +451,14 @@ def hold_by_limit(memory: Memory, job: int, reason: int) -> None:
 
 
 @kernel
-def billed(memory: Memory, job: int, part: int, cpus: int, mb: int, nodes: int) -> int:
+def billed(memory: Memory, job: int, part: int, cpus: int, mb: int, nodes: int, whole: bool) -> int:
     """What a job of this size is billed for each second in a partition, without fractions.
 
     That is the sum over its resources, each by its weight; with MAX_TRES the most that one of them gives.
     """
     total, most = 0.0, 0.0
     for tres in range(memory.billing.shape[1]):
-        share = memory.billing[part, tres] * count_asked(memory, job, tres, cpus, mb, nodes)
+        share = memory.billing[part, tres] * count_asked(memory, job, tres, cpus, mb, nodes, whole)
         total += share
         most = max(most, share)
     return int(most if memory.settings[Setting.MAX_TRES] > 0 else total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.jit import kernel, routine
 from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, forget, use, use_in_order
 from headway.policies.slurm.life_tables import Array
-from headway.policies.slurm.limits import count_asked
+from headway.policies.slurm.limits import count_asked, gres_count
 from headway.policies.slurm.offers import memory_asked
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.settings import Preemption, Setting, Weight
@@ -62,7 +62,7 @@ def resource_part(memory: Memory, job: int, part: int) -> float:
     for tres in range(memory.tres_weights.shape[0]):
         whole = memory.tres_whole[part, tres]
         if memory.tres_weights[tres] != 0 and whole > 0:
-            asked = count_asked(memory, job, tres, cpus, mb, nodes)
+            asked = count_asked(memory, job, tres, cpus, mb, nodes, False)
             total += memory.tres_weights[tres] * (asked / whole)
     return total
 
@@ -167,14 +167,13 @@ def calculate(memory: Memory, now: int) -> None:
 
 
 @kernel
-def tres_of(memory: Memory, job: int, cpus: int, mb: int, nodes: int, billing: int) -> None:
+def tres_of(memory: Memory, job: int, cpus: int, mb: int, nodes: int, billing: int, whole: bool) -> None:
     """Note what a job holds from now on."""
     memory.jobs[SlurmJob.HOLDS + Tres.CPU, job] = cpus
     memory.jobs[SlurmJob.HOLDS + Tres.MEMORY, job] = mb
     memory.jobs[SlurmJob.HOLDS + Tres.NODE, job] = nodes
     memory.jobs[SlurmJob.HOLDS + Tres.BILLING, job] = billing
     for resource in range(memory.gres_asked.shape[0]):
-        if memory.gres_tres[resource] != UNSET:
-            asked, units = memory.gres_asked[resource, job], memory.jobs[SlurmJob.UNITS, job]
-            held = asked * (units if units > 0 else nodes)
-            memory.jobs[SlurmJob.HOLDS + memory.gres_tres[resource], job] = held
+        tres = memory.gres_tres[resource]
+        if tres != UNSET:
+            memory.jobs[SlurmJob.HOLDS + tres, job] = gres_count(memory, job, tres, nodes, whole)

@@ -131,12 +131,13 @@ def proposed_memory(state: State, count: int) -> int:
 
 
 @kernel
-def taken_cpus(memory: Memory) -> int:
-    """CPUs of the nodes that were chosen."""
-    total = 0
-    for node in range(memory.nodes.shape[1]):
-        total += memory.work[Work.TAKEN, node]
-    return total
+def taken_cpus(state: State, whole: bool) -> int:
+    """CPUs that a job has on the nodes that were chosen: all of them, if it takes these as a ``whole``."""
+    total, taken = 0, state.memory.work[Work.TAKEN]
+    for node in range(state.nodes.shape[1]):
+        if taken[node] > 0:
+            total += state.nodes[Node.CPUS, node] if whole else taken[node]
+    return int(total)
 
 
 @kernel
@@ -311,7 +312,8 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
             return LIMITED
         memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
         return why_not(state, job, part) if loop == MAIN else BUSY
-    count, cpus = propose_taken(state, job, part), taken_cpus(memory)
+    whole = whole_nodes(memory, job, part)
+    count, cpus = propose_taken(state, job, part), taken_cpus(state, whole)
     mb = proposed_memory(state, count)
     reason = after_selection(state, job, part, cpus, mb, count, True)
     if reason != Reason.NONE:
@@ -322,7 +324,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
             preempt(state, job, now)
         memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
         return BUSY
-    tres_of(memory, job, cpus, mb, count, billed(memory, job, part, cpus, mb, count))
+    tres_of(memory, job, cpus, mb, count, billed(memory, job, part, cpus, mb, count, whole), whole)
     waits = False
     if suspends(memory):
         waits = memory.settings[Setting.SLICE] > 0 and waits_for_turn(state, job, part, count)
