@@ -26,7 +26,7 @@ from headway.live import wire
 from headway.live.grid_file import load_grid
 from headway.live.journal import Journal, JournalError
 from headway.live.script import FENCED, job_script, read_fence
-from headway.live.serving import alone, serve
+from headway.live.serving import alone, serve, server_of
 from headway.live.task import Task
 from headway.live.wire import (
     NoAnswer,
@@ -379,6 +379,20 @@ def test_a_folder_that_others_can_replace(monkeypatch: pytest.MonkeyPatch) -> No
             os.chown(path / "shared", 54321, -1)
         with pytest.raises(UsageError, match="belongs to somebody else"):
             check_safe(state)
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o1770])
+def test_a_fence_to_which_others_can_add_files(monkeypatch: pytest.MonkeyPatch, mode: int) -> None:
+    """A task whose fence says that it has ended is done: nobody else may write one."""
+    monkeypatch.setattr(ownership, "_is_private_group", lambda number: False)
+    with folder() as path:
+        path.chmod(0o755)
+        (path / "fence").mkdir()
+        (path / "fence").chmod(mode)
+        grid = written(path, cluster("a", 1), more='fence = "fence"')
+        sentence = rf"others can write to {path}/fence; chmod 700 {path}/fence, or"
+        with pytest.raises(UsageError, match=sentence):
+            server_of(grid, grid.sites[0], True)
 
 
 def test_nothing_that_a_client_sends_reaches_a_shell(tmp_path: Path) -> None:

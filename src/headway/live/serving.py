@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,8 +28,19 @@ class Tended(Protocol):
     def stop(self) -> None: ...
 
 
+def private_folder(folder: Path) -> None:
+    """Make a folder, or refuse one to which others can add files: tasks believe what stands there."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    check_safe(folder)
+    mode = folder.stat().st_mode
+    if mode & stat.S_ISVTX and mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise UsageError(f"others can write to {folder}; chmod 700 {folder}, or give the grid another folder")
+
+
 def server_of(grid: Grid, site: Site, control: bool) -> ClusterServer:
     """The server of a cluster, by its kind."""
+    if control and site.kind != "simulated":
+        private_folder(grid.fence)
     if site.kind == "local":
         from headway.live.local_server import LocalServer
 
@@ -51,8 +63,7 @@ def alone(folder: Path, name: str) -> Iterator[None]:
     """Let no second process of that name work in a folder; the lock ends with the process."""
     import fcntl
 
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    check_safe(folder)
+    private_folder(folder)
     with (folder / f"{name}.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
