@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,11 @@ from headway.live.accounts import Accounts
 from headway.live.grid_file import Grid
 from headway.live.journal import Journal
 from headway.live.slurm.commands import Slurm
+from headway.live.slurm.server import SlurmServer
 from headway.live.slurm.steered import SlurmJobs, SteeredServer
 from headway.live.wire import NoAnswer
 from headway.policies.grid.notes import STARTED
+from headway.policies.spec import make_spec
 from headway.units import SECOND
 from live_grids import cluster, folder, marked, short, written
 
@@ -133,6 +136,18 @@ def test_a_job_for_which_slurm_has_no_room_waits_and_then_has_its_whole_walltime
     assert ticking(server, lambda: slurm.cancelled) > 0.3
     assert told(server)["state"] == "killed"
     server.stop()
+
+
+@pytest.mark.parametrize("steer", [True, False])
+def test_what_jobs_of_slurm_print_is_the_owners_alone(grid: Grid, slurm: Commands, steer: bool) -> None:
+    grid.folder.mkdir(mode=0o755)
+    if steer:
+        given(grid, walltime=60).stop()
+    else:
+        site = replace(grid.sites[0], policy=make_spec("conservative"))
+        SlurmServer(grid, site, control=True)._sbatch(NAME, "hw-g-1", short(1), 1)
+    assert slurm.given == [1]
+    assert (grid.folder / "little/output").stat().st_mode & 0o077 == 0
 
 
 def test_what_a_controller_did_not_answer_to_is_asked_again(slurm: Commands) -> None:

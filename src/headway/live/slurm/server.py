@@ -195,7 +195,7 @@ class SlurmServer(ClusterServer):
     def _sbatch(self, name: str, fence: str, task: Task, procs: int) -> None:
         """Hand a job over, held."""
         self.grid.fence.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.output.mkdir(parents=True, exist_ok=True)
+        self.output.mkdir(parents=True, exist_ok=True, mode=0o700)
         script = job_script(task, self.grid.fence / fence, fence, procs, self.site.name)
         words = sbatch_words(self.site, name, task, procs, self.minutes(task, procs), self.output / fence)
         self.slurm.run("sbatch", "--parsable", "--hold", "--no-requeue", *words, text=script)

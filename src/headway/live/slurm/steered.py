@@ -234,7 +234,7 @@ class SteeredServer(LocalServer):
         task, site = entry.parsed, self.site
         fence = self.grid.fence / entry.fence
         output = self.folder / "output"
-        output.mkdir(parents=True, exist_ok=True)
+        output.mkdir(parents=True, exist_ok=True, mode=0o700)
         minutes = -(-self.shapes.walltime(task, entry.procs) // MINUTE)
         words = sbatch_words(site, entry.name, task, entry.procs, minutes + 1, output / entry.fence)
         script = job_script(task, fence, entry.fence, entry.procs, site.name)
