@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -189,6 +190,15 @@ def test_the_site_is_asked_once_and_what_is_odd_is_told(rules: Rules, tmp_path: 
     silent = Shown()
     silent.run = lambda *words, text="": (_ for _ in ()).throw(NoAnswer("silent"))  # type: ignore[method-assign]
     Rules(silent, parse_spec("slurm"), tmp_path / "third").warm()  # a server starts all the same
+
+
+def test_commands_show_the_whole_queue_whatever_their_user_wants_to_see(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SQUEUE_PARTITION", "SCANCEL_INTERACTIVE", "SBATCH_WAIT", "SBATCH_ACCOUNT"):
+        monkeypatch.setenv(name, "physics")
+    shown = Slurm("little", "", 5).run("env")
+    assert re.findall("^(S[A-Z]+_.*)=physics$", shown, re.MULTILINE) == ["SBATCH_ACCOUNT"]
 
 
 def test_accounting_tells_of_jobs_that_the_controller_has_forgotten() -> None:

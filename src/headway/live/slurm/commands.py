@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -24,12 +25,18 @@ SILENT = (
 """What commands print when nobody decided anything: whether it was done is unknown."""
 
 
+CHOICES = re.compile("(SQUEUE|SINFO|SACCT|SCANCEL)_|(SBATCH_(ARRAY_INX|CLUSTERS|WAIT)|SLURM_CLUSTERS)$")
+"""Variables by which people have commands show, cancel or submit something else than is asked for here: a
+queue that shows only some partition would seem to have lost the others' jobs."""
+
+
 class Slurm:
     """The commands of one cluster."""
 
     def __init__(self, name: str, conf: str, timeout: float) -> None:
         self.name, self.conf, self.timeout = name, conf, timeout
-        self.env = {**os.environ, "SLURM_TIME_FORMAT": "%s"}
+        self.env = {name: value for name, value in os.environ.items() if not CHOICES.match(name)}
+        self.env["SLURM_TIME_FORMAT"] = "%s"
         if conf:
             self.env["SLURM_CONF"] = conf
 
