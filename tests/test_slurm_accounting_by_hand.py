@@ -442,3 +442,23 @@ def test_an_exclusive_job_counts_all_that_its_node_has(bound: str) -> None:
     )  # fmt: skip
     first, second, third = starts(jobs, on)
     assert second < MINUTE and first + 1800 <= third <= first + 1860
+
+
+def test_a_job_with_gpus_prefers_the_nodes_that_count_already() -> None:
+    """Ann may have one node. Bob has n1 for ten minutes, so her first job is on n2. Her second one finds n1
+    idle, but n2 is hers already: it starts there at once, as a job without GPUs does."""
+    users = (
+        Association("root"),
+        Association("a", "ann", parent=0, limits=Limits(grp_tres={"node": 1})),
+        Association("a", "bob", parent=0),
+    )
+    on = site(ACCOUNTING, associations=users)
+    on = replace(on, nodes=tuple(replace(one, gres={"gpu": 4}) for one in on.nodes))
+    jobs = log(
+        (0, 1, 10, 10), (60, 1, 60, 60), (900, 1, 60, 60), cpus=[4, 1, 1], tasks=[4, 1, 1],
+        exclusive=[1, 0, 0], gres=["", "gpu:1", "gpu:1"], user=["bob", "ann", "ann"], account=["a"] * 3,
+    )  # fmt: skip
+    schedule = simulated(jobs, on)
+    assert schedule.shares is not None
+    assert [schedule.shares.nodes_of(place) for place in (1, 2)] == ["n2", "n2"]
+    assert int(schedule.start[2]) // 1_000_000 < 900 + MINUTE

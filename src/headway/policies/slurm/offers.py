@@ -307,12 +307,15 @@ def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: b
 
 @kernel
 def lighten(state: State, table: Table, candidates: int, job: int, part: int) -> None:
-    """Make nodes lighter that could take a job with generic resources; they stay so for those after it."""
+    """Make nodes lighter that could take a job with generic resources; they stay so for those after it.
+
+    That is by parts of a unit of weight: whole units that limits or reservations added stay.
+    """
     memory, units, by = state.memory, state.memory.jobs[SlurmJob.UNITS, job], asks_gres(state.memory, job)
     lay_offers(state, table, candidates, job, part, True)
     for node in range(memory.nodes.shape[1]):
         if memory.work[Work.OFFER, node] > 0:
-            weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
+            weight = memory.nodes[SlurmNode.SET_WEIGHT, node] // LIGHTER * LIGHTER + LIGHTER - 1
             lighter = by if units == 0 else by * min(units, memory.work[Work.UNITS, node])
             memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - lighter
 
