@@ -122,8 +122,8 @@ def calling(function: Any, **others: Any) -> FunctionType:
 def woven(function: Function) -> Function:
     """A part of a larger kernel that is joined into its callers before they are compiled.
 
-    Every level of calls is optimised anew with all that is below it, so parts of one long procedure that call
-    large kernels are better woven together than compiled one by one.
+    What a caller gives it is known then: of branches on a constant only the one that is taken is compiled,
+    and a function that is given needs no address. Elsewhere :func:`kernel` takes less time to compile.
     """
     return kept(function, nogil=True, _nrt=False, inline="always", no_cfunc_wrapper=True)
 

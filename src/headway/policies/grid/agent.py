@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.jit import kernel, routine, woven
+from headway.jit import kernel, routine
 from headway.policies.grid.notes import (
     CANCEL,
     MCT,
@@ -50,7 +50,7 @@ def nobody() -> int:
     return int(np.int64(-1))
 
 
-@woven
+@kernel
 def best_server(notes: Notes, grid: Any, task: int, apart: int) -> tuple[int, int]:
     """The server, ``apart`` left out, that promises the earliest completion, and that; -1 if none can."""
     best, earliest = nobody(), NO_ANSWER
@@ -74,7 +74,7 @@ def arrive(notes: Notes, grid: Any, task: int) -> int:
     return server
 
 
-@woven
+@kernel
 def ask_all(notes: Notes, grid: Any) -> int:
     """Ask about every task: those that started are struck off; how many wait."""
     waiting = 0
@@ -90,7 +90,7 @@ def ask_all(notes: Notes, grid: Any) -> int:
     return waiting
 
 
-@woven
+@kernel
 def refresh(notes: Notes, grid: Any, left: int, server: int) -> None:
     """Ask a server about the first ``left`` tasks of the list, the window."""
     for i in range(left):
@@ -102,7 +102,7 @@ def refresh(notes: Notes, grid: Any, left: int, server: int) -> None:
 # ---- the two ways to reallocate -------------------------------------------------------------------------
 
 
-@woven
+@kernel
 def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
     """Move a waiting task if another cluster completes it earlier by the threshold; that cluster, or -1.
 
@@ -121,7 +121,7 @@ def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
     return there
 
 
-@woven
+@kernel
 def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Look at one task after the other; each may go to another cluster."""
     if notes.settings[Setting.HEURISTIC] == MCT:
@@ -148,7 +148,7 @@ def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     restore_order(notes, struck)
 
 
-@woven
+@kernel
 def submit_again(notes: Notes, grid: Any, now: int, i: int) -> int:
     """Submit the cancelled task at place ``i`` where it is completed first; that cluster."""
     task = notes.waiting[Waiting.TASK, i]
@@ -163,7 +163,7 @@ def submit_again(notes: Notes, grid: Any, now: int, i: int) -> int:
     return there
 
 
-@woven
+@kernel
 def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
     """Cancel the tasks of the list; those that started in the meantime are struck off. How many are left."""
     left = 0
@@ -177,7 +177,7 @@ def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
     return left
 
 
-@woven
+@kernel
 def all_cancellation(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Cancel everything that waits, then submit it again, task by task."""
     waiting = cancel_everything(notes, grid, waiting)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Clock, Fault, Run, State, Why
 from headway.engine.verbs import refuse, relabel, wake
-from headway.jit import woven
+from headway.jit import kernel
 from headway.policies.backfilling import conservative
 from headway.policies.backfilling.depth import deep_pass
 from headway.policies.grid.agent import arrive, reallocate
@@ -18,7 +18,7 @@ from headway.policies.grid.server import submit
 from headway.policies.grid.tables import ESTIMATED_EASY, NOWHERE, Note, Rule, Task
 
 
-@woven
+@kernel
 def welcome(state: State) -> None:
     """Local jobs go to their cluster, the others to the agent."""
     for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
@@ -29,7 +29,7 @@ def welcome(state: State) -> None:
             refuse(state, Fault.NOT_WAITING, job)
 
 
-@woven
+@kernel
 def start_what_is_due(t: int, state: State) -> None:
     """Each batch system starts its jobs; a task that changed the cluster says so."""
     seen = state.clock[Clock.RUNS]

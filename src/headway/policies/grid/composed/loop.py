@@ -11,7 +11,7 @@ from typing import Any
 
 from headway.engine.side_by_side import following_event
 from headway.engine.tables import Clock, Fault, Step
-from headway.jit import calling, entry, kernel, routine, woven
+from headway.jit import calling, entry, kernel, routine
 from headway.policies.grid import agent
 from headway.policies.grid.composed.requests import (
     best_server,
@@ -54,8 +54,8 @@ def _agent() -> tuple[Any, Any]:
         "best_server": best_server,
     }
     for name in ("ask_all", "refresh", "improve", "regular", "submit_again", "cancel_everything"):
-        requests[name] = woven(calling(getattr(agent, name), **requests))
-    requests["all_cancellation"] = woven(calling(agent.all_cancellation, **requests))
+        requests[name] = kernel(calling(getattr(agent, name), **requests))
+    requests["all_cancellation"] = kernel(calling(agent.all_cancellation, **requests))
     arrive, reallocate = agent.arrive, agent.reallocate
     return routine(calling(arrive, **requests)), routine(calling(reallocate, **requests))
 
