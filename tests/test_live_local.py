@@ -462,6 +462,14 @@ def test_nothing_is_done_without_control_or_when_stopped() -> None:
             (grid.folder / "STOP").touch()
             with pytest.raises(Refused, match="the grid is stopped"):
                 live.agent.on_submit(short(0).as_json())
+        (grid.folder / "STOP").unlink()
+        with running(grid) as live:
+            for seconds in (2, 0):
+                live.agent.on_submit(short(seconds, 9, procs=2, mark=path / "m").as_json())
+        with pytest.raises(Refused, match="cluster a has tasks, which its server runs; start it with"):
+            LocalServer(grid, grid.sites[0], control=False)
+        sleep(2.5)
+        assert len(marks(path / "m")) == 1
     with (
         folder() as path,
         running(written(path, cluster("a", 2), allow='"cancel"')) as live,

@@ -48,6 +48,9 @@ class LocalServer(ClusterServer):
         check_acts(grid, site)
         self.folder = grid.folder / site.name
         self.queue = LocalQueue(self.folder / "queue.db", int(time.time()) * SECOND)
+        if not control and self.queue.live():
+            self.queue.close()
+            raise Refused(f"cluster {site.name} has tasks, which its server runs; start it with --control")
         self.processes = self._processes()
         Batch.warm(site.cluster, site.policy)
         self.batch = Batch(site.cluster, site.policy, may_stop="requeue" in grid.allow)
