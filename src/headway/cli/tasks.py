@@ -87,7 +87,7 @@ def status(
             print_json({"counts": counts})
         else:
             output().print(counted(counts))
-        return DONE
+        return FAULT if wait and counts.keys() - {"done"} else DONE
     found = []
     for task in named:
         about = ask(of, "status", task=task)
