@@ -134,6 +134,35 @@ def test_minutes_of_running_jobs_count_for_the_qos_of_their_partition(qos: str, 
     assert (second == first) == at_once
 
 
+@pytest.mark.parametrize(
+    ("of_partition", "of_job", "of_account", "at_once"),
+    [
+        ({}, {}, {"grp_tres": 4}, 1),
+        ({"grp_tres": 12}, {"grp_tres": 4}, {"grp_tres": 4}, 3),
+        ({"grp_tres_mins": 10_000}, {}, {"grp_tres_mins": 0, "grp_tres": 8}, 2),
+        ({"grp_tres": 16}, {"grp_tres": 4, "grp_tres_run_mins": 90}, {}, 2),
+    ],
+)
+def test_each_limit_is_of_the_first_who_sets_it(
+    of_partition: dict[str, int], of_job: dict[str, int], of_account: dict[str, int], at_once: int
+) -> None:
+    """The partition's QOS, the job's, the account: whatever another limit of theirs would say.
+
+    Four jobs have 4 CPUs for 10 minutes each, and limits are on CPUs.
+    """
+    on = limited(**{name: {"cpu": bound} for name, bound in of_partition.items()})
+    root, account, user = on.associations
+    bounds = [Limits(**{name: {"cpu": bound} for name, bound in one.items()}) for one in (of_job, of_account)]
+    on = replace(
+        on,
+        qos=(replace(on.qos[0], limits=bounds[0]), *on.qos[1:]),
+        associations=(root, replace(account, limits=bounds[1]), user),
+    )
+    jobs = log(*[(0, 1, 10, 9)] * 4, user=["u"] * 4, account=["a"] * 4, qos=["normal"] * 4)
+    begun = starts(jobs, on)
+    assert [start < MINUTE for start in begun] == [place < at_once for place in range(4)]
+
+
 @pytest.mark.parametrize("limit", [{"grp_tres_mins": {"cpu": 40}}, {"grp_wall_minutes": 10}])
 def test_the_qos_of_a_partition_ends_jobs_whose_minutes_are_used_up(limit: dict[str, Any]) -> None:
     """On minutes of a resource as on wall time; where limits are safe nobody is ended."""

@@ -32,6 +32,21 @@ from headway.policies.slurm.tables import (
 )
 
 MINUTE = 60
+IN_TURN = tuple(
+    int(kind)
+    for kind in (
+        Cap.GRP_MINS,
+        Cap.GRP,
+        Cap.GRP_RUN_MINS,
+        Cap.MAX_MINS_JOB,
+        Cap.MAX_JOB,
+        Cap.MAX_NODE,
+        Cap.MIN_JOB,
+        Cap.MAX_USER,
+        Cap.MAX_ACCOUNT,
+    )
+)
+"""Limits in the order in which Slurm asks for them: the first that a job breaks is why it waits."""
 
 
 @kernel
@@ -248,49 +263,49 @@ def added(state: State, group: int, holder: int, job: int, tres: int, count: int
     return count
 
 
-@kernel
-def group_full(memory: Memory, job: int, holder: int, tres: int, count: int, more: int, minutes: int) -> int:
-    """Which limit of a group a job of ``count`` would break, ``more`` of it new: 0 none, else 1 + kind.
+@routine
+def breaks(
+    state: State,
+    job: int,
+    kind: int,
+    holder: int,
+    tres: int,
+    count: int,
+    nodes: int,
+    minutes: int,
+    chosen: bool,
+) -> bool:
+    """Whether a job would break the limit of a kind that a holder has; the rest as :func:`qos_after`.
 
     To a job whose QOS has the UsageFactor 0 nobody has used anything.
     """
+    memory = state.memory
+    bound, spent = cap_of(memory, kind, holder, tres), count * minutes
+    if kind == Cap.MAX_JOB:
+        return bool(count > bound)
+    if kind == Cap.MAX_NODE:
+        return bool(count > bound * max(nodes, 1))
+    if kind == Cap.MIN_JOB:
+        return bool(count < bound)
+    if kind == Cap.MAX_MINS_JOB:
+        return bool(spent > bound)
+    if kind == Cap.MAX_USER:
+        more = added(state, Group.USER, holder, job, tres, count, chosen)
+        return bool(more + memory.users[user_row(memory, holder, job), tres] > bound)
+    if kind == Cap.MAX_ACCOUNT:
+        more = added(state, Group.ACCOUNT, holder, job, tres, count, chosen)
+        return bool(more + memory.accounts[account_row(memory, holder, job), tres] > bound)
+    if kind == Cap.GRP:
+        group = Group.QOS if holder < memory.settings[Setting.QOS] else Group.ASSOCIATION
+        more = added(state, group, holder, job, tres, count, chosen)
+        return bool(more + memory.held[holder, tres] > bound)
     counts = usage_factor(memory, job) > 0
-    bound = cap_of(memory, Cap.GRP_MINS, holder, tres)
-    if bound != UNSET and count * minutes > 0:
-        used = int(memory.used[holder, tres]) // MINUTE if counts else 0
-        if used >= bound:
-            return 1 + Cap.GRP_MINS
-        if memory.settings[Setting.SAFE] > 0:
-            pending = reserved(memory, holder, tres) // MINUTE if counts else 0
-            if count * minutes > bound or count * minutes + pending > bound - used:
-                return 1 + Cap.GRP_MINS
-    bound = cap_of(memory, Cap.GRP, holder, tres)
-    if bound != UNSET and more + memory.held[holder, tres] > bound:
-        return 1 + Cap.GRP
-    bound = cap_of(memory, Cap.GRP_RUN_MINS, holder, tres)
-    if bound != UNSET:
-        pending = reserved(memory, holder, tres) // MINUTE if counts else 0
-        if count * minutes > bound or (count > 0 and count * minutes + pending > bound):
-            return 1 + Cap.GRP_RUN_MINS
-    return 0
-
-
-@kernel
-def job_full(memory: Memory, holder: int, tres: int, count: int, nodes: int, minutes: int) -> int:
-    """Which limit of a single job one of ``count`` would break: 0 none, else 1 + the kind."""
-    bound = cap_of(memory, Cap.MAX_MINS_JOB, holder, tres)
-    if bound != UNSET and count * minutes > bound:
-        return 1 + Cap.MAX_MINS_JOB
-    bound = cap_of(memory, Cap.MAX_JOB, holder, tres)
-    if bound != UNSET and count > bound:
-        return 1 + Cap.MAX_JOB
-    bound = cap_of(memory, Cap.MAX_NODE, holder, tres)
-    if bound != UNSET and count > bound * max(nodes, 1):
-        return 1 + Cap.MAX_NODE
-    bound = cap_of(memory, Cap.MIN_JOB, holder, tres)
-    if bound != UNSET and count < bound:
-        return 1 + Cap.MIN_JOB
-    return 0
+    pending = reserved(memory, holder, tres) // MINUTE if counts else 0
+    if kind == Cap.GRP_RUN_MINS:
+        return bool(spent > bound or (count > 0 and spent + pending > bound))
+    used = int(memory.used[holder, tres]) // MINUTE if counts else 0
+    too_long = spent > bound or spent + pending > bound - used
+    return bool(spent > 0 and (used >= bound or (too_long and memory.settings[Setting.SAFE] > 0)))
 
 
 @kernel
@@ -316,24 +331,9 @@ def qos_after(
     ``first`` and ``second`` are the QOS that may set it, in that order; the job has ``nodes`` nodes (0: not
     known yet) for ``minutes``; whether they are ``chosen``.
     """
-    memory = state.memory
-    for kind in range(Cap.MAX_ACCOUNT + 1):
-        qos = qos_cap(memory, kind, first, second, tres)
-        if qos == UNSET:
-            continue
-        bound = cap_of(memory, kind, qos, tres)
-        if kind <= Cap.GRP_RUN_MINS:
-            more = added(state, Group.QOS, qos, job, tres, count, chosen)
-            broken = group_full(memory, job, qos, tres, count, more, minutes) == 1 + kind
-        elif kind <= Cap.MIN_JOB:
-            broken = job_full(memory, qos, tres, count, nodes, minutes) == 1 + kind
-        elif kind == Cap.MAX_USER:
-            more = added(state, Group.USER, qos, job, tres, count, chosen)
-            broken = more + memory.users[user_row(memory, qos, job), tres] > bound
-        else:
-            more = added(state, Group.ACCOUNT, qos, job, tres, count, chosen)
-            broken = more + memory.accounts[account_row(memory, qos, job), tres] > bound
-        if broken:
+    for kind in IN_TURN:
+        qos = qos_cap(state.memory, kind, first, second, tres)
+        if qos != UNSET and breaks(state, job, kind, qos, tres, count, nodes, minutes, chosen):
             return int(Reason.QOS_GRP + kind)
     return Reason.NONE
 
@@ -355,16 +355,14 @@ def association_after(
     user = memory.jobs[SlurmJob.ASSOCIATION, job]
     holder = user
     while holder != UNSET:
-        more = count
-        if cap_of(memory, Cap.GRP, holder, tres) != UNSET:
-            more = added(state, Group.ASSOCIATION, holder, job, tres, count, chosen)
-        broken = group_full(memory, job, holder, tres, count, more, minutes)
-        if broken > 0 and not decided_by_qos(memory, broken - 1, first, second, tres):
-            return int(Reason.ASSOC_GRP + broken - 1)
-        if holder == user:
-            broken = job_full(memory, holder, tres, count, nodes, minutes)
-            if broken > 0 and not decided_by_qos(memory, broken - 1, first, second, tres):
-                return int(Reason.ASSOC_GRP + broken - 1)
+        for kind in IN_TURN:
+            is_asked = kind <= Cap.GRP_RUN_MINS or (kind <= Cap.MIN_JOB and holder == user)
+            if not is_asked or cap_of(memory, kind, holder, tres) == UNSET:
+                continue
+            if decided_by_qos(memory, kind, first, second, tres):
+                continue
+            if breaks(state, job, kind, holder, tres, count, nodes, minutes, chosen):
+                return int(Reason.ASSOC_GRP + kind)
         holder = memory.holders[Holder.PARENT, holder]
     return Reason.NONE
 
