@@ -150,13 +150,16 @@ def test_each_limit_is_of_the_first_who_sets_it(
 
     Four jobs have 4 CPUs for 10 minutes each, and limits are on CPUs.
     """
-    on = limited(**{name: {"cpu": bound} for name, bound in of_partition.items()})
+
+    def on_cpus(bounds: dict[str, int]) -> dict[str, Any]:
+        return {name: {"cpu": bound} for name, bound in bounds.items()}
+
+    on = limited(**on_cpus(of_partition))
     root, account, user = on.associations
-    bounds = [Limits(**{name: {"cpu": bound} for name, bound in one.items()}) for one in (of_job, of_account)]
     on = replace(
         on,
-        qos=(replace(on.qos[0], limits=bounds[0]), *on.qos[1:]),
-        associations=(root, replace(account, limits=bounds[1]), user),
+        qos=(replace(on.qos[0], limits=Limits(**on_cpus(of_job))), *on.qos[1:]),
+        associations=(root, replace(account, limits=Limits(**on_cpus(of_account))), user),
     )
     jobs = log(*[(0, 1, 10, 9)] * 4, user=["u"] * 4, account=["a"] * 4, qos=["normal"] * 4)
     begun = starts(jobs, on)
