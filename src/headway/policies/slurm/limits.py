@@ -42,8 +42,8 @@ IN_TURN = tuple(
         Cap.MAX_JOB,
         Cap.MAX_NODE,
         Cap.MIN_JOB,
-        Cap.MAX_USER,
         Cap.MAX_ACCOUNT,
+        Cap.MAX_USER,
     )
 )
 """Limits in the order in which Slurm asks for them: the first that a job breaks is why it waits."""
