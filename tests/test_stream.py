@@ -194,13 +194,13 @@ def test_what_only_a_whole_log_can_tell_is_an_error_with_the_line(tmp_path: Path
         simulate_stream(str(log), None, "easy")
 
 
-@pytest.mark.usefixtures("small_chunks")
 def test_a_packed_log_is_told_by_name_also_where_its_bytes_look_like_those_of_sacct(tmp_path: Path) -> None:
     (tmp_path / "log.zip").write_bytes(b"PK\x03\x04a|b\n")
     with pytest.raises(InputError, match=r"log.zip: is a zip file; unpack it, or pack it with gzip"):
         simulate_stream(str(tmp_path / "log.zip"), 4, "fcfs")
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_a_job_that_stands_too_far_below_is_an_error(tmp_path: Path) -> None:
     log = tmp_path / "log.swf"
     late = "900 5 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n"
