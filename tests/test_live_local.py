@@ -210,6 +210,10 @@ def test_a_task_that_is_done_is_not_cancelled_any_more() -> None:
         server = live.servers[0]
         while server.handle("poll", {"names": [name]})["jobs"][name]["state"] != "done":
             sleep(0.05)
+        # Nor one that ended after the agent last asked, just before its cancellation came.
+        assert server.handle("kill", {"name": name}) == {"gone": False}
+        live.agent.journal.set_task(1, wanted="cancelled")
+        live.agent.accounts.settle(live.agent.now)
         assert live.agent.on_cancel(1)["state"] == "done"
 
 

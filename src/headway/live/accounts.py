@@ -186,10 +186,7 @@ class Accounts:
         except Refused:
             self.journal.set_attempt(attempt.number, state=attempt.state)
             raise
-        if gone:
-            self.journal.set_attempt(attempt.number, state="gone")
-        elif not kill:
-            self.journal.set_attempt(attempt.number, state="released")
+        self.journal.set_attempt(attempt.number, state="gone" if gone else "released")
 
     def _release(self, attempt: Attempt) -> None:
         self.journal.set_attempt(attempt.number, state="releasing")

@@ -520,7 +520,7 @@ class LocalServer(ClusterServer):
             return {"gone": True}
         entry = self._named(name)
         if entry.number not in self.entries:
-            return {"gone": True}
+            return {"gone": entry.state == "fenced"}  # one that ran to its end is not gone: it is over
         if entry.state == "suspended" and entry.pid is not None:
             raise Refused(f"{name} is suspended for an urgent job; it can be killed when it runs again")
         self.guard.permit("kill")

@@ -160,6 +160,8 @@ class SimulatedServer(ClusterServer):
         if self.cancel(name)["gone"]:
             return {"gone": True}
         job = self.jobs[name]
+        if job.state not in LIVE:
+            return {"gone": False}
         self.batch.end(job.number, self.now)
         job.state, job.ended = "cancelled", self.now
         return {"gone": True}

@@ -258,6 +258,9 @@ class SlurmServer(ClusterServer):
     def kill(self, name: str) -> dict[str, Any]:
         if self.cancel(name)["gone"]:
             return {"gone": True}
+        fence = read_fence(self._fence(name))
+        if fence is not None and fence.code is not None:
+            return {"gone": False}  # it has ended by itself
         for job in self.named(name):
             if job.state in ("running", "suspended"):
                 self.guard.permit("kill")
