@@ -300,12 +300,13 @@ def breaks(
         more = added(state, group, holder, job, tres, count, chosen)
         return bool(more + memory.held[holder, tres] > bound)
     counts = usage_factor(memory, job) > 0
+    used = int(memory.used[holder, tres]) // MINUTE if counts else 0
+    if kind == Cap.GRP_MINS and (used >= bound or memory.settings[Setting.SAFE] == 0):
+        return bool(used >= bound and spent > 0)
     pending = reserved(memory, holder, tres) // MINUTE if counts else 0
     if kind == Cap.GRP_RUN_MINS:
         return bool(spent > bound or (count > 0 and spent + pending > bound))
-    used = int(memory.used[holder, tres]) // MINUTE if counts else 0
-    too_long = spent > bound or spent + pending > bound - used
-    return bool(spent > 0 and (used >= bound or (too_long and memory.settings[Setting.SAFE] > 0)))
+    return bool(spent > 0 and (spent > bound or spent + pending > bound - used))
 
 
 @kernel
