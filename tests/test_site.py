@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import headway
-from headway.errors import InputError
+from headway.errors import InputError, UsageError
 from headway.policies.slurm.record import warm_up_days, warm_up_remark
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.setup import settings_of
@@ -153,6 +153,31 @@ def test_a_node_that_was_switched_off_to_save_power_was_no_outage(tmp_path: Path
     lines = ["NodeName|TimeStart|TimeEnd|State|Reason", "n1|100|200|IDLE+POWERED_DOWN|", "n2|100|200|DOWN*|x"]
     site = Site.load(site_folder(tmp_path, events__txt="\n".join(lines)))
     assert [(one.node, one.ends_jobs) for one in site.events] == [("n2", True)]
+
+
+def test_a_zone_is_that_of_events_reservations_and_log(tmp_path: Path) -> None:
+    """Eight o'clock in Berlin is six in June; seconds and times with an offset need no zone."""
+    eight = 1717394400  # 2024-06-03T06:00:00Z
+    events = f"""NodeName|TimeStart|TimeEnd|State
+n1|2024-06-03T08:00:00|Unknown|DOWN
+n2|{eight}|2024-06-03T08:30:00|DOWN
+n3|2024-06-03T06:00:00+00:00|2024-06-03T09:00:00+02:00|DOWN
+"""
+    hour = "StartTime=2024-06-03T08:00:00 EndTime=2024-06-03T09:00:00"
+    reservation = f"ReservationName=m {hour} Nodes=n1 Users=root"
+    log = """JobID|User|Partition|State|Submit|Start|End|TimelimitRaw|ReqCPUS
+7|ann|batch|COMPLETED|2024-06-03T08:00:00|2024-06-03T08:00:00|2024-06-03T08:01:00|2|1
+"""
+    folder = site_folder(tmp_path, events__txt=events, reservations__txt=reservation, jobs__txt=log)
+    site = Site.load(folder, zone="Europe/Berlin")
+    times = [(one.start - eight, one.end and one.end - eight) for one in site.events]
+    assert times == [(0, None), (0, 1800), (0, 3600)]
+    assert [(one.start - eight, one.end - eight) for one in site.reservations] == [(0, 3600)]
+    assert site.read_jobs().header.unix_start == eight
+    as_in_utc = Site.load(folder)
+    assert sorted(one.start - eight for one in as_in_utc.events) == [0, 0, 7200]
+    with pytest.raises(UsageError, match="there is no time zone 'Berlin'; give one such as"):
+        Site.load(folder, zone="Berlin")
 
 
 def test_the_public_name() -> None:

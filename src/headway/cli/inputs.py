@@ -93,15 +93,18 @@ def names_site(trace: str) -> bool:
     return Path(trace).is_dir() or trace.endswith(".toml")
 
 
-def site_of(trace: str, given: Path | None = None) -> Site | None:
-    """The site that --site names, or that the log is: a folder with a site's configuration."""
+def site_of(trace: str, rules: dict[str, str], given: Path | None = None) -> Site | None:
+    """The site that --site names, or that the log is: a folder with a site's configuration.
+
+    The rule `zone` is for the clock times of all its files.
+    """
     if given is None and not names_site(trace):
         return None
     from headway.site import Site
 
     if given is not None and names_site(trace):
         raise UsageError(f"{trace} is a site itself; give a log with --site, or the folder alone")
-    return Site.load(trace if given is None else given)
+    return Site.load(trace if given is None else given, rules.get("zone", "UTC"))
 
 
 def read_workload(
@@ -121,7 +124,7 @@ def read_workload(
     from headway.workload.rules import choose
 
     choose(rules)  # `read` has other keywords too, which are not rules
-    site = site or site_of(trace)
+    site = site or site_of(trace, rules)
     if site is None:
         workload = read(trace, format=None, compiled=None, **rules)
     else:

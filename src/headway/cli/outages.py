@@ -59,7 +59,8 @@ class WantedOutages:
 
         found = Outages((), self.on_failure)
         for path in self.files:
-            found += load_outages(path, platform, workload.header.unix_start, self.on_failure)
+            zone = workload.rules.get("zone", "UTC")
+            found += load_outages(path, platform, workload.header.unix_start, self.on_failure, zone)
         if self.failures is not None:
             procs = platform.total_procs
             found += Outages.failures(self.failures, procs, workload, on_failure=self.on_failure)

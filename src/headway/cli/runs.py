@@ -47,7 +47,7 @@ class Inputs:
         wanted = None if feedback is None else feedback_call(feedback)
         display = Display(quiet)
         with display.working(f"reading {trace}"):
-            found = site_of(trace, site)
+            found = site_of(trace, rules, site)
             workload = read_workload(trace, rules, annotations, found, cancelled=wanted is None)
             if wanted is not None:
                 from headway.workload.transform import apply

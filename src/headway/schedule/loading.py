@@ -63,7 +63,7 @@ def _schedule(folder: Path, record: dict[str, Any], made: type[S]) -> S:
         for name in ("group", "cluster", "node")
         if name in table and name not in labels
     }
-    platform = _with_outages(_platform(record["platform"], folder), record["platform"], folder)
+    platform = _with_outages(_platform(record, folder), record["platform"], folder)
     moves = folder / "moves.csv"
     names = [cluster.name for cluster in platform.clusters]
     known = () if platform.site is None else tuple(node.name for node in platform.site.nodes)
@@ -96,19 +96,20 @@ def _schedule(folder: Path, record: dict[str, Any], made: type[S]) -> S:
     )
 
 
-def _platform(described: dict[str, Any], folder: Path) -> Platform:
+def _platform(record: dict[str, Any], folder: Path) -> Platform:
+    described, zone = record["platform"], record.get("rules", {}).get("zone", "UTC")
     try:
         platform = Platform.from_description(described)
-        return replace(platform, site=_site(described.get("site")))
+        return replace(platform, site=_site(described.get("site"), zone))
     except (UsageError, KeyError, TypeError, AttributeError, ValueError):
         message = f"is no description of a machine; {AGAIN}"
         raise InputError(message, file=folder / "run.json", field="platform") from None
 
 
-def _site(described: Mapping[str, str] | None) -> Site | None:
+def _site(described: Mapping[str, str] | None, zone: str) -> Site | None:
     """The site of a platform, where its folder is still there."""
     folder = described.get("folder") if described else None
-    return Site.load(folder) if folder and is_site(folder) else None
+    return Site.load(folder, zone) if folder and is_site(folder) else None
 
 
 def _with_outages(platform: Platform, described: dict[str, Any], folder: Path) -> Platform:

@@ -39,16 +39,16 @@ def is_site(path: str | Path) -> bool:
     return folder.is_dir() and any((folder / name).is_file() for name in (*CONFIGURATION, "site.toml"))
 
 
-def read(folder: Path) -> Parts:
-    """The parts of a site in a folder, or in a file written by hand."""
+def read(folder: Path, zone: str) -> Parts:
+    """The parts of a site in a folder, or in a file written by hand; its clocks show the time of `zone`."""
     if folder.suffix == ".toml" and folder.is_file():
-        return read_toml(folder)
+        return read_toml(folder, zone)
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "there is no such folder"
         message = f"{what}; a site is a folder with slurm.conf (or config.txt, partitions.txt, nodes.txt)"
         raise InputError(message, file=folder)
     if (folder / "site.toml").is_file():
-        return read_toml(folder / "site.toml")
+        return read_toml(folder / "site.toml", zone)
     config, machine = _configuration(folder)
     qos, qos_lines = _qos(folder)
     associations, association_lines = _associations(folder, config)
@@ -64,10 +64,11 @@ def read(folder: Path) -> Parts:
         association_lines,
         _name(folder, config),
         _jobs(folder),
+        zone,
     )
 
 
-def read_toml(file: Path) -> Parts:
+def read_toml(file: Path, zone: str) -> Parts:
     """The parts of a site written by hand; files of the folder beside it add what they have."""
     from headway.site.by_hand import SiteFile
 
@@ -88,6 +89,7 @@ def read_toml(file: Path) -> Parts:
         association_lines,
         str(name) if name else _name(folder, config),
         folder / str(jobs) if jobs else _jobs(folder),
+        zone,
     )
 
 
@@ -105,6 +107,7 @@ class Parts(NamedTuple):
     association_lines: list[Entry]
     name: str
     jobs: Path | None
+    zone: str
 
     @property
     def lines(self) -> tuple[list[Entry], dict[str, Entry], list[Entry]]:
@@ -143,10 +146,11 @@ class Parts(NamedTuple):
             "exported": _exported(folder),
             "licenses": _licenses(config),
             "groups": read_groups(folder / "groups.txt"),
-            "events": tuple(one for one in read_events(folder / "events.txt") if one.is_outage),
-            "reservations": read_reservations(folder / "reservations.txt", site_nodes),
+            "events": tuple(one for one in read_events(folder / "events.txt", self.zone) if one.is_outage),
+            "reservations": read_reservations(folder / "reservations.txt", site_nodes, self.zone),
             "switches": read_switches(folder, config, site_nodes),
             "jobs": self.jobs,
+            "zone": self.zone,
             "folder": folder,
         }
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import partial
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
+from headway.errors import UsageError
 from headway.site import values
 from headway.site.accounts import table
 from headway.site.entries import Entry, blocks_shown
@@ -14,10 +17,12 @@ from headway.site.model import Node, NodeEvent, Reservation
 from headway.site.node_names import expanded
 
 
-def unix_time(text: str) -> int:
-    """Seconds since 1970 of such a number, or of a clock time, which is taken for UTC.
+def unix_time(text: str, zone: str = "UTC") -> int:
+    """Seconds since 1970 of such a number, or of a clock time, which is one of that zone.
 
     >>> unix_time("1700000000"), unix_time("2023-11-14T22:13:20")
+    (1700000000, 1700000000)
+    >>> unix_time("2023-11-14T23:13:20", "Europe/Berlin"), unix_time("2023-11-14T22:13:20Z", "Europe/Berlin")
     (1700000000, 1700000000)
     """
     text = text.strip()
@@ -27,14 +32,22 @@ def unix_time(text: str) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{text!r} is not a time such as 2024-03-01T08:00:00 or 1709280000") from None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=_clock_of(zone))).timestamp())
 
 
-def _ended(text: str) -> int | None:
-    return None if values.nothing(text) or text.strip() == "0" else unix_time(text)
+def _clock_of(zone: str) -> ZoneInfo:
+    """The clock of a time zone; that of the reading rule `zone`, whose `none` is UTC."""
+    try:
+        return ZoneInfo("UTC" if zone == "none" else zone)
+    except (KeyError, ValueError, OSError):
+        raise UsageError(f"there is no time zone {zone!r}; give one such as zone=Europe/Berlin") from None
 
 
-def read_events(path: Path) -> tuple[NodeEvent, ...]:
+def _ended(text: str, zone: str) -> int | None:
+    return None if values.nothing(text) or text.strip() == "0" else unix_time(text, zone)
+
+
+def read_events(path: Path, zone: str = "UTC") -> tuple[NodeEvent, ...]:
     """Nodes that were not to be had, from `sacctmgr show events --parsable2`, in the order of time.
 
     A row may name a partition that was closed instead, in a column `Partition` of one's own.
@@ -43,8 +56,8 @@ def read_events(path: Path) -> tuple[NodeEvent, ...]:
         return ()
     found: list[NodeEvent] = []
     for entry in table(path, "events"):
-        start = entry.read("TimeStart", unix_time, 0)
-        end = entry.read("TimeEnd", _ended, None)
+        start = entry.read("TimeStart", partial(unix_time, zone=zone), 0)
+        end = entry.read("TimeEnd", partial(_ended, zone=zone), None)
         state = entry.get("State").rstrip("*")
         if not values.nothing(entry.get("Partition")):
             found.append(NodeEvent("", start, end, state, entry.get("Reason"), entry.get("Partition")))
@@ -54,14 +67,14 @@ def read_events(path: Path) -> tuple[NodeEvent, ...]:
     return tuple(sorted(found, key=lambda event: (event.start, event.node)))
 
 
-def read_reservations(path: Path, nodes: tuple[Node, ...]) -> tuple[Reservation, ...]:
+def read_reservations(path: Path, nodes: tuple[Node, ...], zone: str = "UTC") -> tuple[Reservation, ...]:
     """Reservations from `scontrol show reservation`, or from `sacctmgr show reservation --parsable2`."""
     if not path.is_file():
         return ()
     places = {node.name: place for place, node in enumerate(nodes)}
     first = path.read_text("utf-8", errors="replace").lstrip().partition("\n")[0]
     shown = table(path, "reservations") if "|" in first else blocks_shown(path, "ReservationName")
-    return one_at_a_time([_reservation(entry, places) for entry in shown])
+    return one_at_a_time([_reservation(entry, places, zone) for entry in shown])
 
 
 def one_at_a_time(given: Sequence[Reservation]) -> tuple[Reservation, ...]:
@@ -98,7 +111,7 @@ def times_of(
             yield place, start, end
 
 
-def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
+def _reservation(entry: Entry, places: dict[str, int], zone: str) -> Reservation:
     name = entry.get("ReservationName") or entry.get("Name")
     # scontrol calls them Nodes; sacctmgr is asked for NodeNames and heads the column NodeName.
     key = next(
@@ -112,14 +125,14 @@ def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
     start, end = ("StartTime", "EndTime") if "StartTime" in entry else ("TimeStart", "TimeEnd")
     return Reservation(
         name,
-        entry.read(start, unix_time, 0),
-        entry.read(end, unix_time, 0),
+        entry.read(start, partial(unix_time, zone=zone), 0),
+        entry.read(end, partial(unix_time, zone=zone), 0),
         tuple(sorted(places[node] for node in members)),
         entry.listed("Flags", values.names),
         entry.listed("Users", values.names),
         entry.listed("Accounts", values.names),
         "" if values.nothing(entry.get("PartitionName")) else entry.get("PartitionName"),
         entry.read("CoreCnt", values.limit, None),
-        entry.read("Announced", _ended, None),
+        entry.read("Announced", partial(_ended, zone=zone), None),
         entry.get("ID").strip(),
     )

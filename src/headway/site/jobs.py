@@ -46,7 +46,8 @@ def read_jobs(site: Site, log: str | None, rules: Mapping[str, str]) -> Workload
     if log is None and site.jobs is None:
         place = site.folder or site.name
         raise UsageError(f"{place}: the site has no log; add jobs.txt (sacct --parsable2), or give a log")
-    workload = read_requests(str(site.jobs) if log is None else log, {**defaults(site), **rules})
+    chosen = {**defaults(site), "zone": site.zone, **rules}
+    workload = read_requests(str(site.jobs) if log is None else log, chosen)
     if workload.header.max_procs is None:
         workload = workload.with_header(Header((*workload.header.lines, f"; MaxProcs: {site.cpus}")))
     if "min_nodes" not in workload:

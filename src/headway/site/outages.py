@@ -25,9 +25,16 @@ from headway.units import SECOND
 
 
 def load_outages(
-    path: Path, platform: Platform, unix_start: int | None, on_failure: str = "requeue"
+    path: Path,
+    platform: Platform,
+    unix_start: int | None,
+    on_failure: str = "requeue",
+    zone: str = "UTC",
 ) -> Outages:
-    """The outages of a file of any kind: a CSV of ours, or events or reservations as Slurm shows them."""
+    """The outages of a file of any kind: a CSV of ours, or events or reservations as Slurm shows them.
+
+    Clock times of Slurm's are those of `zone`.
+    """
     raw = bytes_of(path)
     first = raw[:10_000].decode("utf-8", "replace").partition("\n")[0]
     is_table = "|" in first and "\ufffd" not in first  # a packed file has such bytes, too
@@ -42,10 +49,10 @@ def load_outages(
             "has dates, and the log does not say when its clock was 0; give a CSV with seconds", file=path
         )
     if is_events:
-        found = of_events(read_events(path), path, platform, unix_start)
+        found = of_events(read_events(path, zone), path, platform, unix_start)
     else:
         nodes = () if platform.site is None else platform.site.nodes
-        found = of_reservations(read_reservations(path, nodes), path, platform, unix_start)
+        found = of_reservations(read_reservations(path, nodes, zone), path, platform, unix_start)
     return Outages(tuple(found), on_failure, {"events": path.name})
 
 

@@ -50,6 +50,8 @@ class Site:
     jobs: Path | None = None
     """The log that goes with the site."""
     folder: Path | None = None
+    zone: str = "UTC"
+    """The time zone of clock times in its files, the log among them."""
 
     def __post_init__(self) -> None:
         if self.is_linear:  # where MaxCPUsPerNode bounds nobody
@@ -57,18 +59,18 @@ class Site:
             object.__setattr__(self, "partitions", free)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Site:
+    def load(cls, folder: str | Path, zone: str = "UTC") -> Site:
         """The site of a folder with slurm.conf, or what scontrol shows, and what sacctmgr shows."""
         from headway.site.folder import read
 
-        return cls._of(read(Path(folder)))
+        return cls._of(read(Path(folder), zone))
 
     @classmethod
-    def from_toml(cls, file: str | Path) -> Site:
+    def from_toml(cls, file: str | Path, zone: str = "UTC") -> Site:
         """The site of a TOML file written by hand."""
         from headway.site.folder import read_toml
 
-        return cls._of(read_toml(Path(file)))
+        return cls._of(read_toml(Path(file), zone))
 
     @classmethod
     def _of(cls, parts: Parts) -> Site:
