@@ -315,6 +315,12 @@ def test_schedules_and_classes_are_kept_where_asked_for(tmp_path: Path) -> None:
     assert sizes["jobs"].sum() == 60
     with pytest.raises(headway.InputError, match="no schedule"):
         results.schedule("0" * 32)
+    (tmp_path / "schedules" / f"{first['cell']}.parquet").write_bytes(b"damaged")
+    again = small(schedules=True, classes=True).run(tmp_path, workers=1)
+    with pytest.raises(headway.InputError, match=r"parquet: is not a sound .* with --fresh"):
+        again.schedule(first["cell"])
+    fresh = small(schedules=True, classes=True).run(tmp_path, workers=1, fresh=True)
+    assert fresh.schedule(first["cell"]).equals(schedule.frame())
 
 
 def test_a_measure_of_the_sample_sees_tau(tmp_path: Path) -> None:

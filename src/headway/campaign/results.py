@@ -120,7 +120,7 @@ class Results:
         path = Store(self.folder).schedules / f"{cell}.parquet"
         if not path.is_file():
             raise InputError("no schedule of this cell; run the campaign with schedules", file=str(path))
-        return read_table(path, {}, AGAIN)
+        return read_table(path, {}, f"{AGAIN} with --fresh (in Python, run(fresh=True)): its cell is done")
 
     def classes(self) -> pl.DataFrame:
         """Means by size, user and queue of every cell, where the campaign kept classes."""
