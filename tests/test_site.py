@@ -237,6 +237,16 @@ def test_an_include_stands_where_its_lines_would(tmp_path: Path) -> None:
     assert Site.load(folder).nodes == Site.load(site_folder(tmp_path, slurm__conf=CONF)).nodes
 
 
+def test_an_include_with_a_pattern_means_files_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "ages.conf").write_text("PriorityMaxAge=2-0\n")
+    (tmp_path / "other.conf").write_text("PriorityMaxAge=3-0\n")
+    folder = site_folder(tmp_path, slurm__conf=CONF + "Include parts/*.conf\n")
+    assert Site.load(folder).config.get("PriorityMaxAge") == "2-0"
+    folder = site_folder(tmp_path, slurm__conf=CONF + "Include /etc/slurm/*.conf\n")  # not slurm.conf itself
+    assert Site.load(folder).config.get("PriorityMaxAge") == "3-0"
+
+
 def test_a_loop_of_includes_is_told_with_its_chain(tmp_path: Path) -> None:
     folder = site_folder(
         tmp_path,
@@ -512,3 +522,14 @@ def test_who_had_all_of_its_nodes_and_asked_for_less_had_them_alone(
     assert workload.columns["exclusive"].tolist() == [exclusive]
     told = [one for one in workload.ledger if "--exclusive" in one.action]
     assert sum(one.count for one in told) == exclusive
+
+
+def test_who_has_no_limit_has_that_of_the_partition_it_is_in(tmp_path: Path) -> None:
+    """short has an hour and batch, which has the jobs of partitions that are gone, a day."""
+    head = "JobID|User|Partition|State|Submit|Start|End|Timelimit|ReqCPUS"
+    rows = [
+        f"{job}|ann|{partition}|COMPLETED|1700000000|1700000000|1700000060|UNLIMITED|1"
+        for job, partition in enumerate(("short", "batch", "gone", ""), 7)
+    ]
+    workload = Site.load(site_folder(tmp_path, jobs__txt="\n".join([head, *rows, ""]))).read_jobs()
+    assert (workload.walltime // 60_000_000).tolist() == [60, 1440, 1440, 1440]

@@ -141,6 +141,22 @@ def test_tasks_that_never_started_count_as_so_many_jobs() -> None:
     assert (workload.ledger.total, dropped) == (55, {"unfinished": 50, "cancelled": 4})
 
 
+@pytest.mark.parametrize("later_first", [False, True])
+def test_tasks_that_an_earlier_export_saw_waiting_wait_no_more(later_first: bool) -> None:
+    """Tasks 2 to 4 waited then. Now 2 is over, 3 was requeued, 4 waits still; 5 is of an older array 50."""
+    waited = {"State": "PENDING", "Start": "Unknown", "End": "Unknown", "ElapsedRaw": 0}
+    earlier = [record("7"), record("50_[2-5]", JobIDRaw=50, Submit=T + 9, Eligible=T + 9, **waited)]
+    later = [
+        record("50_2", JobIDRaw=51, Submit=T + 9),
+        record("50_3", JobIDRaw=52, Submit=T + 40),
+        record("50_5", JobIDRaw=40, Submit=T),
+    ]
+    workload = read(text(*(later + earlier if later_first else earlier + later)), unfinished="open")
+    assert sorted(seconds(workload, "submit")) == [0, 0, 9, 9, 9, 40]
+    stale = [entry.count for entry in workload.ledger if "exported before it was over" in entry.action]
+    assert (stale, workload.ledger.total, workload.ledger.dropped) == ([2], 8, 2)
+
+
 def test_time_suspended_is_no_run_time() -> None:
     head = HEAD.replace("ElapsedRaw|", "")
     line = record("7", Suspended="00:00:15").split("|")

@@ -122,7 +122,9 @@ def _included(path: Path, name: str, number: int) -> list[Path]:
         if candidate.is_file() and (not candidate.is_absolute() or candidate.parent == path.parent):
             return [candidate]
     if any(sign in name for sign in "*?["):
-        return sorted(path.parent.glob(Path(name).name))
+        where = path.parent / Path(name).parent
+        here = where if where.is_dir() and not Path(name).is_absolute() else path.parent
+        return sorted(other for other in here.glob(Path(name).name) if not other.samefile(path))
     if Path(name).is_file():
         return [Path(name)]
     message = f"includes {name}, which is not there; put the file beside {path.name}"

@@ -134,7 +134,7 @@ def _with_limits(site: Site, workload: Workload) -> Workload:
         return workload
     names = workload.labels.get("partition", [])
     codes = workload.partition
-    minutes = np.array([_limit(site, name) for name in names] + [YEAR_MINUTES], np.int64)
+    minutes = np.array([_limit(site, name) for name in [*names, ""]], np.int64)
     none = asked < 0
     walltime = np.where(none, minutes[codes] * MINUTE, workload.walltime)
     action = "no time limit: the partition's largest, or a year where it has none"
@@ -146,9 +146,10 @@ def _with_limits(site: Site, workload: Workload) -> Workload:
 
 
 def _limit(site: Site, names: str) -> int:
+    """The largest limit of the first partition of a list; of the default one where the site has it not."""
     first = names.split(",")[0]
     place = site.partition_place.get(first)
-    partition = None if place is None else site.partitions[place]
+    partition = site.default_partition if place is None else site.partitions[place]
     if partition is None or partition.max_minutes is None:
         return YEAR_MINUTES
     return partition.max_minutes

@@ -6,7 +6,9 @@ records and runs of one job find each other without any text being kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +25,15 @@ def identified(frame: pl.DataFrame) -> dict[str, pl.Series]:
     both = "JobID" in frame.columns and "JobIDRaw" in frame.columns
     found = _by_raw_numbers(frame) if both else _by_shown_numbers(frame)
     return found.to_dict(as_series=True)
+
+
+def array_and_task(shown: pl.Series) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The array that a task belongs to and its place in it; -1 where there is none, or several places."""
+    import polars as pl
+
+    parts = shown.str.extract_groups(r"^(\d+)_(\d+|\[)").struct.unnest()
+    array, task = (parts[name].cast(pl.Int64, strict=False).fill_null(-1).to_numpy() for name in ("1", "2"))
+    return array, task
 
 
 def _by_raw_numbers(frame: pl.DataFrame) -> pl.DataFrame:

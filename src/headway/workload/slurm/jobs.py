@@ -23,6 +23,8 @@ Columns = dict[str, npt.NDArray[Any]]
 _UNKNOWN_TIME = -SECOND
 """An unknown time as the rules expect it: -1 in seconds."""
 
+STALE = "exported before it was over, and again later: the later record stands for it"
+
 
 class Jobs:
     """Records that stand for jobs, with entries for those that do not; `drop` keeps the two in step."""
@@ -74,8 +76,7 @@ def settle(jobs: Jobs, key: Ints) -> None:
     if jobs.rules["requeues"] == "first":
         _submitted_first(jobs, seen)
     jobs.drop("duplicates", "a record exported twice: the second left out", jobs.records["again"])
-    action = "exported before it was over, and again later: the later record stands for it"
-    jobs.drop("duplicates", action, jobs.records["stale"])
+    jobs.drop("duplicates", STALE, jobs.records["stale"])
     action = "a part of a run before the job was resized: left out, the whole run has its time"
     jobs.drop("resized", action, jobs.records["part"])
     earlier = jobs.records["earlier"]
@@ -211,8 +212,30 @@ def _spread_tasks(jobs: Jobs) -> None:
         waiting = jobs.records["kind"] == WAITING_TASKS
         action = "tasks of an array that never started, in one record: as many jobs as tasks"
         jobs.note("array_tasks", action, waiting)
+    _leave_out_started(jobs)
     if jobs.rules["cancelled"] == "wait" and "request:array" in jobs.records:
         _place_tasks(jobs)
+
+
+def _leave_out_started(jobs: Jobs) -> None:
+    """Tasks of a list that waited in one export, and have records of their own from a later one."""
+    records = jobs.records
+    waits = (records["kind"] == WAITING_TASKS) & (records["state"] == states.PENDING)
+    if not waits.any():
+        return
+    for place in np.unique(records["listed"][waits]).tolist():
+        records["task"][records["listed"] == place] = jobs.task_lists[place]
+    names = (jobs.get("cluster"), jobs.get("user"), records["array"], records["task"])
+    submit = jobs.get("submit")
+    last: dict[tuple[int, ...], int] = {}
+    alone = (records["kind"] == TASK) & np.isin(records["array"], records["array"][waits])
+    for row in np.flatnonzero(alone).tolist():
+        name = tuple(int(column[row]) for column in names)
+        last[name] = max(last.get(name, UNKNOWN), int(submit[row]))
+    for row in np.flatnonzero(waits).tolist():
+        name = tuple(int(column[row]) for column in names)
+        waits[row] = name in last and last[name] >= submit[row]
+    jobs.drop("duplicates", STALE, waits)
 
 
 def _place_tasks(jobs: Jobs) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.workload.slurm import cells, states
-from headway.workload.slurm.job_ids import WAITING_TASKS, identified
+from headway.workload.slurm.job_ids import TASK, WAITING_TASKS, array_and_task, identified
 from headway.workload.slurm.not_modelled import feature_bits
 from headway.workload.slurm.requests import Lines, request_columns
 
@@ -58,7 +58,7 @@ class Records:
         self._steps: list[dict[str, npt.NDArray[Any]]] = []
         self._node_counts: dict[str, int] = {}
         self.task_lists: list[list[int]] = []
-        """With `requests`, tasks of records that stand for several; their column `listed` has the place."""
+        """Tasks of records that stand for several; their column `listed` has the place."""
 
     def add(self, table: Table) -> None:
         """Take the records of one table."""
@@ -71,8 +71,8 @@ class Records:
         part: dict[str, npt.NDArray[Any]] = {"line": table.line, "repaired": table.repaired}
         part |= {name: column.to_numpy() for name, column in ids.items()}
         part["tasks"], part["cut"] = _tasks(frame, part["kind"])
-        if self._lines is not None:
-            part["listed"] = self._list_tasks(frame, part["kind"])
+        if np.isin(part["kind"], (TASK, WAITING_TASKS)).any():
+            part |= self._array_tasks(frame, part["kind"])
         if step.any():
             is_step = step.to_numpy()
             self._add_steps(frame.filter(step), part["key"][is_step], part["number"][is_step])
@@ -91,13 +91,15 @@ class Records:
             part |= self._requests(frame, self._lines)
         self._parts.append(part)
 
-    def _list_tasks(self, frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> Ints:
-        """Where the tasks of each record are listed; -1 for a record of one job."""
-        place, shown = np.full(frame.height, -1, np.int64), _shown_ids(frame)
+    def _array_tasks(self, frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> dict[str, Ints]:
+        """The array of each record and its task, or where the tasks of a record of several are listed."""
+        shown = _shown_ids(frame)
+        array, task = array_and_task(shown)
+        place = np.full(frame.height, UNKNOWN, np.int64)
         for row in np.flatnonzero(kind == WAITING_TASKS).tolist():
             place[row] = len(self.task_lists)
             self.task_lists.append(cells.task_numbers(shown[row]))
-        return place
+        return {"array": array, "task": task, "listed": place}
 
     def _requests(self, frame: pl.DataFrame, lines: Lines) -> dict[str, npt.NDArray[Any]]:
         """What jobs asked for; a list of partitions stands where the recorded partition would."""

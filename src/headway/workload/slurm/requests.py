@@ -15,6 +15,7 @@ import numpy.typing as npt
 from headway.site.values import clock_time
 from headway.units import SECOND
 from headway.workload.slurm import cells
+from headway.workload.slurm.job_ids import array_and_task
 from headway.workload.slurm.submit_line import options, script
 
 if TYPE_CHECKING:
@@ -67,7 +68,6 @@ ABSENT = dict.fromkeys(
      "cpus_per_gpu", "memory_gpu_mb"), 0
 )  # fmt: skip
 """Columns in which nothing asked is 0; in all others it is -1."""
-_ARRAY = re.compile(r"^(\d+)_(\d+|\[)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
 
 
@@ -355,12 +355,8 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
 
 def _arrays(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     """The array a task belongs to and its place in it."""
-    import polars as pl
-
     column = "JobID" if "JobID" in frame.columns else "JobIDRaw"
-    parts = frame[column].str.extract_groups(_ARRAY.pattern).struct.unnest()
-    for name, place in (("array", "1"), ("array_task", "2")):
-        found[name] = parts[place].cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
+    found["array"], found["array_task"] = array_and_task(frame[column])
 
 
 def _filled(asked: list[str], recorded: list[str], keep: str) -> list[str]:
