@@ -298,6 +298,16 @@ def test_passes_keep_a_distance() -> None:
         assert [second - first, third - first] == apart
 
 
+def test_two_passes_in_one_second() -> None:
+    """Two jobs end in the same second, half a second apart, and two wait for them. By default
+    (sched_min_interval, two microseconds) the pass that the second end asks for is not put off. There is no
+    backfill, and a full pass only each hour."""
+    jobs = log((0, 2, 60, 20 + 0.2 / 60), (0, 2, 60, 20 + 0.7 / 60), (1, 2, 60, 20), (2, 2, 60, 20))
+    rare = {"sched_interval": "3600", "batch_sched_delay": "1"}
+    before, _, first, second = starts(jobs, site({"SchedulerType": "sched/builtin"}, scheduler=rare))
+    assert first == second == before + 1200
+
+
 def test_without_a_main_loop_backfill_starts_every_job() -> None:
     """sched_interval=-1. The third job comes just before the first ends: backfill looks, and again after a
     minute. Only then the second starts. A main loop that makes a full pass each second starts it at once."""

@@ -133,7 +133,8 @@ class Setting(IntEnum):
     LINEAR = 78
     """select/linear: jobs take whole nodes, and plans are made with one end after the other."""
     MIN_INTERVAL = 80
-    """The least time from one pass of the main loop to the next (sched_min_interval), in whole seconds."""
+    """The least time from one pass of the main loop to the next (sched_min_interval), in whole seconds:
+    0 by default, a few microseconds."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 

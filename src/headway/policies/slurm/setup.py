@@ -314,7 +314,7 @@ def settings_of(site: Site) -> Table:
     for setting, name in FLAGS:
         row[setting] = name in site.scheduler
     row[Setting.SCHED_INTERVAL] = row[Setting.SCHED_INTERVAL] or 1
-    row[Setting.MIN_INTERVAL] = -(-site.scheduling_number("sched_min_interval") // SECOND)
+    row[Setting.MIN_INTERVAL] = site.scheduling_number("sched_min_interval") // SECOND
     row[Setting.DEFER] |= "defer_batch" in site.scheduler
     row[Setting.RESERVE_RUNNING] |= row[Setting.BF_LICENCES]
     row[Setting.BF_WINDOW] = 60 * site.scheduling_number("bf_window")
