@@ -166,6 +166,35 @@ def test_each_limit_is_of_the_first_who_sets_it(
     assert [start < MINUTE for start in begun] == [place < at_once for place in range(4)]
 
 
+def test_a_job_waits_for_the_first_limit_that_slurm_asks_for() -> None:
+    """A user may have four CPUs, the QOS one node, the account four CPUs; each is used up. A QOS is asked
+    before an account, and for what it may have in all, of whatever resource, before what a user may."""
+    on = limited(grp_tres={"node": 1}, max_tres_per_user={"cpu": 4})
+    root, account, user = on.associations
+    on = replace(on, associations=(root, replace(account, limits=Limits(grp_tres={"cpu": 4})), user))
+    schedule = simulated(log((0, 1, 10, 9), (0, 1, 10, 9), user=["u"] * 2, account=["a"] * 2), on)
+    assert schedule.labels["limit"][schedule.notes["limit"][1]] == "QOSGrpNodeLimit"
+
+
+def test_a_group_that_holds_too_much_keeps_nobody_back_who_adds_nothing() -> None:
+    """Account a may have two GPUs, under the QOS more eight. A job of that QOS has four: now one with a GPU
+    waits for its end, one without does not."""
+    more = Qos("more", limits=Limits(grp_tres={"gres/gpu": 8}))
+    users = (
+        Association("root"),
+        Association("a", parent=0, limits=Limits(grp_tres={"gres/gpu": 2})),
+        Association("a", "u", parent=1),
+    )
+    on = site(ACCOUNTING, qos=(Qos("normal"), more), associations=users)
+    on = replace(on, nodes=tuple(replace(one, gres={"gpu": 4}) for one in on.nodes))
+    jobs = log(
+        (0, 1, 60, 30), (60, 1, 60, 30), (60, 1, 60, 30), gres=["gpu:4", "gpu:1", ""], exclusive=[0] * 3,
+        user=["u"] * 3, account=["a"] * 3, qos=["more", "normal", "normal"],
+    )  # fmt: skip
+    first, second, third = starts(jobs, on)
+    assert first + 1800 <= second and third <= 60 + MINUTE
+
+
 @pytest.mark.parametrize("limit", [{"grp_tres_mins": {"cpu": 40}}, {"grp_wall_minutes": 10}])
 def test_the_qos_of_a_partition_ends_jobs_whose_minutes_are_used_up(limit: dict[str, Any]) -> None:
     """On minutes of a resource as on wall time; where limits are safe nobody is ended."""
@@ -358,6 +387,18 @@ def test_a_bound_of_each_node_is_not_one_of_the_whole_job() -> None:
     jobs = log((0, 3, 10, 10), (1, 4, 10, 10), (2, 1, 60, 10), user=["u"] * 3, account=["a"] * 3)
     first, second, third = starts(jobs, on)
     assert first + 600 <= second <= first + 660 and third >= second
+
+
+@pytest.mark.parametrize(("cpus", "runs"), [(5, True), (6, False)])
+def test_cpus_of_each_node_are_counted_without_fractions(cpus: int, runs: bool) -> None:
+    """MaxTRESPerNode cpu=2: five CPUs on two nodes are two each, six are three, for which it waits for ever.
+    There is no backfill, and a full pass only each hour."""
+    on = two_accounts({"SchedulerType": "sched/builtin"})
+    root, account, user, _ = on.associations
+    bounded = replace(user, limits=Limits(max_tres_per_node={"cpu": 2}))
+    on = replace(on, associations=(root, account, bounded), scheduler={"sched_interval": "3600"})
+    jobs = log((0, 2, 10, 10), cpus=[cpus], tasks=[cpus], exclusive=[0], user=["u"], account=["a"])
+    assert len(simulated(jobs, on)) == runs
 
 
 def test_where_priority_is_the_order_of_submission_nobody_counts_minutes() -> None:

@@ -263,6 +263,22 @@ def added(state: State, group: int, holder: int, job: int, tres: int, count: int
     return count
 
 
+@kernel
+def added_and_held(
+    state: State, job: int, kind: int, holder: int, tres: int, count: int, chosen: bool
+) -> tuple[int, int]:
+    """What a job adds to the group that a limit is for, and what that holds already."""
+    memory = state.memory
+    if kind == Cap.MAX_USER:
+        group, held = Group.USER, memory.users[user_row(memory, holder, job), tres]
+    elif kind == Cap.MAX_ACCOUNT:
+        group, held = Group.ACCOUNT, memory.accounts[account_row(memory, holder, job), tres]
+    else:
+        group = Group.QOS if holder < memory.settings[Setting.QOS] else Group.ASSOCIATION
+        held = memory.held[holder, tres]
+    return added(state, group, holder, job, tres, count, chosen), int(held)
+
+
 @routine
 def breaks(
     state: State,
@@ -275,97 +291,47 @@ def breaks(
     minutes: int,
     chosen: bool,
 ) -> bool:
-    """Whether a job would break the limit of a kind that a holder has; the rest as :func:`qos_after`.
+    """Whether a job would break the limit of a kind that a holder has; the rest as :func:`first_broken`.
 
-    To a job whose QOS has the UsageFactor 0 nobody has used anything.
+    A group that holds more than it may keeps nobody back who adds nothing to that. To a job whose QOS has the
+    UsageFactor 0 nobody has used anything.
     """
     memory = state.memory
     bound, spent = cap_of(memory, kind, holder, tres), count * minutes
     if kind == Cap.MAX_JOB:
         return bool(count > bound)
     if kind == Cap.MAX_NODE:
-        return bool(count > bound * max(nodes, 1))
+        return bool(count // max(nodes, 1) > bound)
     if kind == Cap.MIN_JOB:
         return bool(count < bound)
     if kind == Cap.MAX_MINS_JOB:
         return bool(spent > bound)
-    if kind == Cap.MAX_USER:
-        more = added(state, Group.USER, holder, job, tres, count, chosen)
-        return bool(more + memory.users[user_row(memory, holder, job), tres] > bound)
-    if kind == Cap.MAX_ACCOUNT:
-        more = added(state, Group.ACCOUNT, holder, job, tres, count, chosen)
-        return bool(more + memory.accounts[account_row(memory, holder, job), tres] > bound)
-    if kind == Cap.GRP:
-        group = Group.QOS if holder < memory.settings[Setting.QOS] else Group.ASSOCIATION
-        more = added(state, group, holder, job, tres, count, chosen)
-        return bool(more + memory.held[holder, tres] > bound)
+    if kind in (Cap.GRP, Cap.MAX_USER, Cap.MAX_ACCOUNT):
+        more, held = added_and_held(state, job, kind, holder, tres, count, chosen)
+        return bool(more > 0 and more + held > bound)
     counts = usage_factor(memory, job) > 0
     used = int(memory.used[holder, tres]) // MINUTE if counts else 0
     if kind == Cap.GRP_MINS and (used >= bound or memory.settings[Setting.SAFE] == 0):
         return bool(used >= bound and spent > 0)
     pending = reserved(memory, holder, tres) // MINUTE if counts else 0
     if kind == Cap.GRP_RUN_MINS:
-        return bool(spent > bound or (count > 0 and spent + pending > bound))
+        return bool(spent > 0 and spent + pending > bound)
     return bool(spent > 0 and (spent > bound or spent + pending > bound - used))
 
 
 @kernel
-def decided_by_qos(memory: Memory, kind: int, first: int, second: int, tres: int) -> bool:
-    """Whether a QOS sets a limit, so that associations are not asked."""
-    return qos_cap(memory, kind, first, second, tres) != UNSET
+def decides(memory: Memory, job: int, kind: int, holder: int, first: int, second: int, tres: int) -> bool:
+    """Whether the limit of a holder counts: of two QOS the first that sets it, else those of associations.
 
-
-@routine
-def qos_after(
-    state: State,
-    job: int,
-    first: int,
-    second: int,
-    tres: int,
-    count: int,
-    nodes: int,
-    minutes: int,
-    chosen: bool,
-) -> int:
-    """The limit of a QOS that a job with ``count`` of the resource ``tres`` would break (:class:`Reason`).
-
-    ``first`` and ``second`` are the QOS that may set it, in that order; the job has ``nodes`` nodes (0: not
-    known yet) for ``minutes``; whether they are ``chosen``.
+    Of the accounts above the job's own association only limits of groups do.
     """
-    for kind in IN_TURN:
-        qos = qos_cap(state.memory, kind, first, second, tres)
-        if qos != UNSET and breaks(state, job, kind, qos, tres, count, nodes, minutes, chosen):
-            return int(Reason.QOS_GRP + kind)
-    return Reason.NONE
-
-
-@routine
-def association_after(
-    state: State,
-    job: int,
-    first: int,
-    second: int,
-    tres: int,
-    count: int,
-    nodes: int,
-    minutes: int,
-    chosen: bool,
-) -> int:
-    """The same for the limits of associations, where no QOS has decided; the rest as :func:`qos_after`."""
-    memory = state.memory
-    user = memory.jobs[SlurmJob.ASSOCIATION, job]
-    holder = user
-    while holder != UNSET:
-        for kind in IN_TURN:
-            is_asked = kind <= Cap.GRP_RUN_MINS or (kind <= Cap.MIN_JOB and holder == user)
-            if not is_asked or cap_of(memory, kind, holder, tres) == UNSET:
-                continue
-            if decided_by_qos(memory, kind, first, second, tres):
-                continue
-            if breaks(state, job, kind, holder, tres, count, nodes, minutes, chosen):
-                return int(Reason.ASSOC_GRP + kind)
-        holder = memory.holders[Holder.PARENT, holder]
-    return Reason.NONE
+    if cap_of(memory, kind, holder, tres) == UNSET:
+        return False
+    qos = qos_cap(memory, kind, first, second, tres)
+    if holder < memory.settings[Setting.QOS]:
+        return qos == holder
+    is_own = holder == memory.jobs[SlurmJob.ASSOCIATION, job]
+    return bool(qos == UNSET and (is_own or kind in (Cap.GRP, Cap.GRP_MINS, Cap.GRP_RUN_MINS)))
 
 
 @kernel
@@ -405,6 +371,30 @@ def count_asked(memory: Memory, job: int, tres: int, cpus: int, mb: int, nodes: 
 
 
 @routine
+def first_broken(
+    state: State, job: int, part: int, holder: int, cpus: int, mb: int, nodes: int, chosen: bool
+) -> int:
+    """The first limit of a holder that a job of this size would break: its kind and resource; -1: none.
+
+    The job has ``nodes`` nodes (0: not known yet); whether they are ``chosen``.
+    """
+    memory = state.memory
+    first, second = first_qos(memory, job, part), second_qos(memory, job, part)
+    minutes, whole = limited_minutes(memory, job, part), chosen and whole_nodes(memory, job, part)
+    for kind in IN_TURN:
+        for tres in range(memory.held.shape[1]):
+            if not decides(memory, job, kind, holder, first, second, tres):
+                continue
+            if tres == Tres.BILLING:
+                count = billed(memory, job, part, cpus, mb, nodes, whole)
+            else:
+                count = count_asked(memory, job, tres, cpus, mb, nodes, whole)
+            if breaks(state, job, kind, holder, tres, count, nodes, minutes, chosen):
+                return int(kind + RESOURCE * tres)
+    return UNSET
+
+
+@routine
 def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes: int, chosen: bool) -> int:
     """The limit that a job of this size would break (:class:`Reason`, resource), 0 where it breaks none.
 
@@ -413,17 +403,17 @@ def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes
     memory = state.memory
     if memory.settings[Setting.ENFORCE] == 0:
         return Reason.NONE
-    first, second = first_qos(memory, job, part), second_qos(memory, job, part)
-    minutes, whole = limited_minutes(memory, job, part), chosen and whole_nodes(memory, job, part)
-    for tres in range(memory.held.shape[1]):
-        count = count_asked(memory, job, tres, cpus, mb, nodes, whole)
-        if tres == Tres.BILLING:
-            count = billed(memory, job, part, cpus, mb, nodes, whole)
-        reason = qos_after(state, job, first, second, tres, count, nodes, minutes, chosen)
-        if reason == Reason.NONE:
-            reason = association_after(state, job, first, second, tres, count, nodes, minutes, chosen)
-        if reason != Reason.NONE:
-            return reason + RESOURCE * tres
+    for qos in (first_qos(memory, job, part), second_qos(memory, job, part)):
+        if qos != UNSET:
+            broken = first_broken(state, job, part, qos, cpus, mb, nodes, chosen)
+            if broken != UNSET:
+                return int(Reason.QOS_GRP + broken)
+    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
+    while holder != UNSET:
+        broken = first_broken(state, job, part, holder, cpus, mb, nodes, chosen)
+        if broken != UNSET:
+            return int(Reason.ASSOC_GRP + broken)
+        holder = memory.holders[Holder.PARENT, holder]
     return Reason.NONE
 
 
@@ -491,7 +481,7 @@ def minutes_used_up(memory: Memory, job: int) -> bool:
         if not wall_set and wall_full(memory, holder, 0):
             return True
         for tres in range(memory.held.shape[1]):
-            decided = decided_by_qos(memory, Cap.GRP_MINS, first, second, tres)
+            decided = qos_cap(memory, Cap.GRP_MINS, first, second, tres) != UNSET
             if not decided and count_of(memory, job, tres) > 0 and group_used_up(memory, holder, tres):
                 return True
         holder = memory.holders[Holder.PARENT, holder]
