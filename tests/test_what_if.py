@@ -15,7 +15,8 @@ from headway.platform import Platform
 from headway.site import Site
 from headway.units import SECOND
 from headway.what_if import CHANGES, Case, answer, changed
-from headway.what_if.sentences import sentences
+from headway.what_if.answer import Class
+from headway.what_if.sentences import sentences, spoken
 from headway.workload import Workload
 from test_site import CONF, DUMP, site_folder
 
@@ -237,8 +238,25 @@ def test_the_answer_adds_up() -> None:
     assert total == pytest.approx(found.overall.difference) and all(one.difference < 0 for one in sizes)
     said = sentences(found)
     assert "shorter" in said[0] and "too few for an interval" in said[0]
-    assert said[2] == "Who loses: nobody by a second or more."  # one run over too few weeks is not sure
+    assert said[2] == "Who loses: no size, queue or partition waits a second or more longer."
     assert all(one.sure is None for one in found.classes)
+
+
+def test_a_mean_that_stays_and_a_user_who_loses_are_told_as_such() -> None:
+    """Of two users one gains what the other loses: the mean stays, and so do sizes."""
+    base = Case(workload(400), Platform.procs(16), "fcfs")
+    run = package.simulate(base.workload, base.platform, base.policy)
+    found = answer("x", [run], [run])
+    ann = Class("user", "ann", 200, 3600.0, 60.0, -3540.0, -3540.0, None, 1)
+    bob = replace(ann, name="bob", base=60.0, value=3600.0, low=3540.0, high=3540.0)
+    mean = replace(found.overall, difference=-1.0, value=found.overall.base - 1.0, change=-0.0004)
+    said = sentences(replace(found, same=False, overall=mean, users=(ann, bob)))
+    assert said[0].startswith(f"With x the mean wait stays at {spoken(mean.base)}, less than 1% shorter; ")
+    assert said[1:3] == [
+        "Who gains: no size, queue or partition waits a second or more less.",
+        "Who loses: no size, queue or partition waits a second or more longer.",
+    ]
+    assert said[3].startswith("Of 2 users 1 waits less and 1 more; ann (200 jobs) 59 min less; bob (200")
 
 
 def test_the_command(

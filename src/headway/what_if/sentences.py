@@ -46,15 +46,29 @@ def _overall(found: Answer) -> str:
     way = "shorter" if overall.difference < 0 else "longer"
     lost = len(found.base) - overall.pairs
     of = f" of the {counted(overall.pairs, 'job')} that run either way" if lost else ""
-    text = f"With {found.name} the mean wait{of} is {spoken(overall.value)} instead of {spoken(overall.base)}"
+    value, base = spoken(overall.value), spoken(overall.base)
+    text = f"With {found.name} the mean wait{of} " + (
+        f"stays at {base}" if value == base else f"is {value} instead of {base}"
+    )
     if overall.change is not None:
-        text += f", {abs(overall.change):.0%} {way}"
+        much = "less than 1%" if abs(overall.change) < 0.005 else f"{abs(overall.change):.0%}"
+        text += f", {much} {way}"
     text += _over_weeks(overall)
     if len(found.changes) > 1:
         low, high = min(found.changes), max(found.changes)
-        text += f"; {len(found.changes)} phases of the controller's clocks give {low:+.0%} to {high:+.0%}"
+        text += f"; {len(found.changes)} phases of the controller's clocks give {_span(low, high)}"
         text += ", so it may be chance" if low < 0 < high else ""
     return text + "."
+
+
+def _span(low: float, high: float) -> str:
+    """From one relative change to another, with a decimal where both are small.
+
+    >>> _span(-0.34, 0.1), _span(-0.004, 0.0)
+    ('-34% to +10%', '-0.4% to +0.0%')
+    """
+    decimals = 1 if max(abs(low), abs(high)) < 0.01 else 0
+    return f"{low:+.{decimals}%} to {high:+.{decimals}%}"
 
 
 def _over_weeks(overall: Paired) -> str:
@@ -62,7 +76,7 @@ def _over_weeks(overall: Paired) -> str:
     sure = "" if overall.significant else ", so it may be chance"
     head = f" (95 % interval over {overall.blocks} weeks: "
     if overall.enough and overall.change_low is not None and overall.change_high is not None:
-        return f"{head}{max(overall.change_low, -1):+.0%} to {overall.change_high:+.0%}{sure})"
+        return f"{head}{_span(max(overall.change_low, -1), overall.change_high)}{sure})"
     if overall.enough and overall.difference_low is not None and overall.difference_high is not None:
         return f"{head}{signed(overall.difference_low)} to {signed(overall.difference_high)}{sure})"
     weeks = "1 week is" if overall.blocks == 1 else f"{overall.blocks} weeks are"
@@ -83,8 +97,12 @@ def _who(classes: Sequence[Class], *, gain: bool) -> str:
         for one in sorted(chosen, key=lambda one: -sign * one.difference)[:NAMED]:
             listed.append(f"{one.kind} {one.name} ({counted(one.jobs, 'job')}) {_much(one)} {word}")
     title = "Who gains" if gain else "Who loses"
-    nobody = "nobody by a second or more" + ("" if any(one.sure is None for one in classes) else ", for sure")
-    return f"{title}: {'; '.join(listed) or nobody}."
+    if listed:
+        return f"{title}: {'; '.join(listed)}."
+    kinds = list(dict.fromkeys(one.kind for one in classes)) or ["job"]
+    kind = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
+    waits = "waits" if any(one.sure is None for one in classes) else "is sure to wait"
+    return f"{title}: no {kind} {waits} a second or more {'less' if gain else 'longer'}."
 
 
 def _much(one: Class) -> str:
@@ -103,8 +121,9 @@ def _users(users: Sequence[Class]) -> list[str]:
         return []
     gain = [one for one in known if one.sure is not False and one.difference <= -1]
     lose = [one for one in known if one.sure is not False and one.difference >= 1]
-    wait = "waits" if len(gain) == 1 else "wait"
-    text = f"Of {len(known):,} users {len(gain):,} {wait} less and {len(lose):,} more"
+    wait = "wait" if len(gain) > 1 else "waits"
+    less, more = (f"{len(some):,}" if some else "none" for some in (gain, lose))
+    text = f"Of {len(known):,} users {less} {wait} less and {more} more"
     most = [(one, "less") for one in sorted(gain, key=lambda one: one.difference)[:1]]
     most += [(one, "more") for one in sorted(lose, key=lambda one: -one.difference)[:1]]
     for one, word in most:
