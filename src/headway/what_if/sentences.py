@@ -121,9 +121,12 @@ def _users(users: Sequence[Class]) -> list[str]:
         return []
     gain = [one for one in known if one.sure is not False and one.difference <= -1]
     lose = [one for one in known if one.sure is not False and one.difference >= 1]
-    wait = "wait" if len(gain) > 1 else "waits"
+    many = len(gain) > 1
+    sure = ("are " if many else "is ") + "sure to wait"
+    wait = ("wait" if many else "waits") if any(one.sure is None for one in known) else sure
     less, more = (f"{len(some):,}" if some else "none" for some in (gain, lose))
-    text = f"Of {len(known):,} users {less} {wait} less and {more} more"
+    both = "none" if not (gain or lose) else ""
+    text = f"Of {len(known):,} users {both or less} {wait} less " + ("or more" if both else f"and {more} more")
     most = [(one, "less") for one in sorted(gain, key=lambda one: one.difference)[:1]]
     most += [(one, "more") for one in sorted(lose, key=lambda one: -one.difference)[:1]]
     for one, word in most:
