@@ -16,6 +16,7 @@ from headway.campaign import Results
 from headway.metrics import busy_processors, queue_length
 from headway.report import campaign_page, schedules_page, write
 from headway.schedule import WHY
+from headway.workload.header import Header, Source
 from small_schedules import easy_starts, fcfs_starts, schedule
 from test_report import campaign
 
@@ -149,6 +150,29 @@ def test_the_table_of_jobs_sorts_all_of_them(page: Page) -> None:
         "[...document.querySelectorAll('#jobs tbody tr')].map(r => Number(r.cells[3].textContent))"
     )
     assert shown == sorted(made.procs.tolist(), reverse=True)[: len(shown)]
+
+
+def test_jobs_with_many_owners_are_all_there_and_the_longest_wait_comes_first(tmp_path: Path) -> None:
+    """As in a report of a Slurm site: partitions, accounts, QOS and dates."""
+    made = runs()[0]
+    owners = {name: np.arange(len(made)) % 3 for name in ("partition", "group", "queue")}
+    labels = {name: [f"{name[:4]}{place}" for place in range(3)] for name in owners}
+    made.workload = (
+        made.workload.with_columns(**owners)
+        .with_header(Header(["; UnixStartTime: 1717394400"]))
+        .with_labels(**labels)
+    )
+    made.workload.source = Source("jobs.txt", format="sacct")
+    with browser() as opened:
+        opened.open(write(schedules_page([made]), tmp_path / "report.html"))
+        widen(opened, 1400)
+        assert opened.evaluate(HIDDEN) == []
+        titles = opened.evaluate("[...document.querySelectorAll('#jobs th')].map(e => e.textContent)")
+        assert titles[:5] == ["job", "user", "partition", "account", "qos"]
+        place = titles.index("wait") + 1
+        opened.wait_for(f"document.querySelector('#jobs th:nth-child({place})').ariaSort === 'descending'")
+        first = opened.evaluate("document.querySelector('#jobs tbody tr').cells[0].textContent")
+        assert int(first) == made.workload.columns["job"][int(made.wait.argmax())]
 
 
 def test_hovering_a_job_tells_about_it(page: Page) -> None:

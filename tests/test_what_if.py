@@ -272,6 +272,12 @@ def test_the_command(
     refused = headway("what-if", "log.swf", "nodes=+x", "--procs", 16)
     assert refused.status == 2 and "such as +10%" in refused.err
     assert headway("what-if", "log.swf").status == 2
+    asked = ("what-if", "log.swf", "nodes=+50%", "--procs", 16, "--report", "answer.html")
+    headway.write("answer.html", "kept")
+    there = headway(*asked)
+    assert "answer.html exists; give another name, or --force" in there.err
+    assert "written to answer.html" in headway(*asked, "--force").out
+    assert "nodes=+50%" in (tmp_path / "answer.html").read_text("utf-8")
 
 
 def test_a_site_without_any_qos_says_so(tmp_path: Path) -> None:

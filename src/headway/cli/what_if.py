@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from headway.cli import options
 from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import command, this_command
+from headway.cli.report import check_report
 from headway.errors import UsageError
 from headway.plain import counted
 
@@ -44,6 +45,7 @@ def what_if(
         Path | None,
         options.value("--report", "FILE", "Write a report for whoever decides: .html."),
     ] = None,
+    force: options.ReplaceFile = False,
     list_changes: Annotated[bool, options.flag("--list", "Show every change with an example.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -59,8 +61,8 @@ def what_if(
     wanted = _variants(change, against, variants)
     if not trace or not wanted:
         raise UsageError("give a site or log and a change, as in nodes=+10%; --list shows every change")
-    if report is not None and (report.suffix != ".html" or report.exists()):
-        raise UsageError(f"{report}: a report is a new file that ends in .html")
+    if report is not None:
+        check_report(report, force)
 
     from headway.cli.inputs import check_choices, parse_rules
     from headway.cli.runs import Inputs
@@ -88,6 +90,8 @@ def what_if(
         for found in answers:
             _show(output(), found)
         _care(output(), answers[0])
+        if report is not None:
+            output().print(f"\nwritten to {report}")
 
 
 def _variants(change: list[str] | None, against: list[str] | None, file: Path | None) -> list[list[str]]:

@@ -80,7 +80,8 @@ def schedules_page(
         section(
             "every-job",
             "Every job",
-            "Click a column's title to sort. Click a job to find it in the Gantt chart.",
+            ("Of the run that the Gantt chart shows. " if len(schedules) > 1 else "")
+            + "Click a column's title to sort. Click a job to find it in the Gantt chart.",
             '<div id="jobs"></div>',
             screen=True,
         ),

@@ -125,8 +125,8 @@ def _users(users: Sequence[Class]) -> list[str]:
     sure = ("are " if many else "is ") + "sure to wait"
     wait = ("wait" if many else "waits") if any(one.sure is None for one in known) else sure
     less, more = (f"{len(some):,}" if some else "none" for some in (gain, lose))
-    both = "none" if not (gain or lose) else ""
-    text = f"Of {len(known):,} users {both or less} {wait} less " + ("or more" if both else f"and {more} more")
+    rest = f"and {more} more" if gain or lose else "or more"
+    text = f"Of {len(known):,} users {less} {wait} less {rest}"
     most = [(one, "less") for one in sorted(gain, key=lambda one: one.difference)[:1]]
     most += [(one, "more") for one in sorted(lose, key=lambda one: -one.difference)[:1]]
     for one, word in most:

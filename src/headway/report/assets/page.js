@@ -115,7 +115,7 @@ function jobTable(first, open) {
     { title: "why", value: (row) => schedule.why[row], text: (row) => (PAGE.why[schedule.why[row]] ?? "–").replace("_", " ") },
   ];
   const table = new LongTable(byId("jobs"), columns, first.present, { open });
-  table.by = 5;
+  table.by = columns.findIndex((column) => column.title === "wait");
   table.up = false;
   // The longest waits come first, sorted when the browser has nothing better to do.
   table.show = (chosen) => { schedule = chosen; table.use(chosen.present); };
