@@ -155,10 +155,10 @@ def test_the_table_of_jobs_sorts_all_of_them(page: Page) -> None:
 def test_jobs_with_many_owners_are_all_there_and_the_longest_wait_comes_first(tmp_path: Path) -> None:
     """As in a report of a Slurm site: partitions, accounts, QOS and dates."""
     made = runs()[0]
-    owners = {name: np.arange(len(made)) % 3 for name in ("partition", "group", "queue")}
-    labels = {name: [f"{name[:4]}{place}" for place in range(3)] for name in owners}
+    owner = np.arange(len(made)) % 3
+    labels = {name: [f"{name[:4]}{place}" for place in range(3)] for name in ("partition", "group", "queue")}
     made.workload = (
-        made.workload.with_columns(**owners)
+        made.workload.with_columns(partition=owner, group=owner, queue=owner)
         .with_header(Header(["; UnixStartTime: 1717394400"]))
         .with_labels(**labels)
     )

@@ -92,6 +92,15 @@ def test_a_value_goes_on_where_its_line_does(tmp_path: Path) -> None:
     assert site.scheduler == {"bf_interval": "60", "bf_continue": "", "bf_window": "2880"}
 
 
+def test_files_may_begin_with_the_mark_of_an_editor(tmp_path: Path) -> None:
+    """Windows writes a byte order mark, and ends lines otherwise."""
+    folder = site_folder(tmp_path)
+    for file in folder.iterdir():
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    site = Site.load(folder)
+    assert (site.name, len(site.nodes), [qos.name for qos in site.qos]) == ("small", 12, ["normal", "high"])
+
+
 def test_slurm_conf_gives_nodes_partitions_and_parameters(tmp_path: Path) -> None:
     site = Site.load(site_folder(tmp_path))
     assert (site.name, site.cpus, len(site.nodes)) == ("small", 96, 12)

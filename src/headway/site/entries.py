@@ -82,9 +82,9 @@ class Entry:
 
 
 def text_of(path: Path, what: str) -> str:
-    """The text of a file of a site's folder."""
+    """The text of a file of a site's folder, without the mark at its beginning that some editors write."""
     try:
-        return path.read_text("utf-8", errors="replace")
+        return path.read_text("utf-8-sig", errors="replace")
     except OSError as error:
         raise InputError(f"{what} cannot be read ({error.strerror})", file=path) from None
 
