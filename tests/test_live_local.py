@@ -454,6 +454,30 @@ def test_a_server_that_only_watches_gets_no_task() -> None:
         assert [live.agent.on_status(task)["state"] for task in (1, 2)] == ["done", "done"]
 
 
+def test_a_cluster_of_a_grid_that_is_stopped_starts_none_of_its_tasks() -> None:
+    """One ends meanwhile, another would be killed at its walltime; the third waits until all goes on."""
+    with folder() as path:
+        grid = written(path, cluster("a", 2))
+        with running(grid) as live:
+            for run, walltime, procs in ((0.3, 9, 1), (2.0, 1.5, 1), (0, 9, 2)):
+                live.agent.on_submit(short(run, walltime, procs, mark=path / "m").as_json())
+
+            def states() -> list[str]:
+                return [live.agent.on_status(task)["state"] for task in (1, 2, 3)]
+
+            live.until(lambda: states() == ["running", "running", "waiting"])
+            (grid.folder / "STOP").touch()
+            end = monotonic() + 3
+            live.until(lambda: monotonic() > end)
+            assert len(marks(path / "m")) == 2 and states()[2] == "waiting"
+            (grid.folder / "STOP").unlink()
+            live.until(live.all_over)
+            assert states() == ["done", "done", "done"]
+            assert marks(path / "m").total() == 3
+            verdict = audit(recorded(grid, live.agent.journal))
+            assert verdict.ok, verdict.faults
+
+
 def test_nothing_is_done_without_control_or_when_stopped() -> None:
     with folder() as path:
         grid = written(path, cluster("a", 2))

@@ -69,7 +69,7 @@ def live(
     file.parent.mkdir(parents=True, exist_ok=True)
     if what == "stop":
         file.touch()
-        output().print("stopped: nothing is submitted, cancelled or moved; every job stays where it is")
+        output().print("stopped: nothing is submitted, started, cancelled or moved; what runs goes on")
     else:
         file.unlink(missing_ok=True)
         output().print("started: agent and servers act again")

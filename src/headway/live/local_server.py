@@ -32,6 +32,8 @@ LATE = SECOND // 20
 """Who is later than this sets the clock back (µs)."""
 OLDEST = 0.5
 """Seconds between two looks at processes that were started by an earlier server."""
+STOPPED = 0.5
+"""Seconds between two looks at the switch of a grid that is stopped."""
 
 
 def _in_order(running: Mapping[int, tuple[int, Job]]) -> list[tuple[int, str, int]]:
@@ -99,8 +101,10 @@ class LocalServer(ClusterServer):
         self.batch.look(self.now)
 
     def tick(self) -> float:
-        """See which jobs have ended, and let the policy do what is due."""
+        """See which jobs have ended, and let the policy do what is due; nothing while the grid is stopped."""
         with self.lock:
+            if self.guard.stopped:
+                return STOPPED
             self._look()
             self._carry_out()
             adopted = self._see_ends()
@@ -401,6 +405,8 @@ class LocalServer(ClusterServer):
         return self.shapes.tuned(task, lambda procs: self.batch.tried(self._job(task, procs)))
 
     def _catch_up(self) -> None:
+        if self.guard.stopped:
+            return
         self._look()
         self._carry_out()
         self._see_ends()
