@@ -211,6 +211,17 @@ def test_nodes_side_by_side() -> None:
 
 
 @pytest.mark.parametrize(
+    ("busy", "wanted", "named"), [("n[1,3]", 2, "n2"), ("n[2,4]", 2, "n3"), ("n2", 3, "n[1,3]")]
+)
+def test_nodes_side_by_side_with_some_that_are_named(busy: str, wanted: int, named: str) -> None:
+    """They are sought beside those that the job names, and all between these are required: it waits for the
+    nodes in use, though others are idle. That was seen in runs of Slurm 22.05."""
+    count = 2 if "[" in busy else 1
+    jobs = log((0, count, 60, 60), (60, wanted, 10, 10), required_nodes=[busy, named], contiguous=[0, 1])
+    assert starts(jobs, site())[1] >= 3600
+
+
+@pytest.mark.parametrize(
     ("nodes", "tasks", "per_task", "per_node", "cpus"),
     [
         ((2, 2), 4, 1, 2, [2, 2]),  # as many tasks on each node as asked
@@ -230,9 +241,10 @@ def test_how_tasks_are_dealt_to_nodes(
     assert schedule.shares is not None and schedule.shares.cpus.tolist() == cpus
 
 
-@pytest.mark.parametrize(("named", "nodes"), [("n3", "n[3-4]"), ("n4", "n[3-4]"), ("n2", "n[2-3]")])
+@pytest.mark.parametrize(("named", "nodes"), [("n3", "n[3-4]"), ("n4", "n[3-4]"), ("n2", "n[1-2]")])
 def test_a_job_that_names_some_of_its_nodes_is_filled_up_around_them(named: str, nodes: str) -> None:
-    """Up from the node that it names, then down, and only then with the lightest, which is n1."""
+    """Up from the node that it names, then down, and only then with the lightest, which is n1; around n2,
+    where the weights change, Slurm does not look first. That was seen in a run of Slurm 22.05."""
     weighed = tuple(replace(one, weight=1 if one.name == "n1" else 5) for one in site().nodes)
     schedule = simulated(log((0, 2, 10, 10), required_nodes=[named]), site(nodes=weighed))
     assert schedule.shares is not None and schedule.shares.nodes_of(0) == nodes

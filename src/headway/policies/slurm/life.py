@@ -77,6 +77,8 @@ class Life:
         )
         rows[SlurmJob.ACCEPTED] = (self.column("recorded_start", UNSET) >= 0) | (rows[SlurmJob.CANCELLED] > 0)
         rows[SlurmJob.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
+        for job in np.flatnonzero((rows[SlurmJob.REQUIRED] > 0) & (self.column("contiguous", 0) > 0)).tolist():
+            rows[SlurmJob.REQUIRED, job] = self.without_gaps(rows[SlurmJob.REQUIRED, job])
         self.go_on(rows, submit)
 
     def go_on(self, rows: Table, submit: Table) -> None:
@@ -122,6 +124,14 @@ class Life:
         row[0, self.node_places(text)] = 1
         if not row.any():
             return 0
+        self.required = np.vstack([self.required, row])
+        return len(self.required) - 1
+
+    def without_gaps(self, required: int) -> int:
+        """The set of the same required nodes and all between them, for a job that wants them side by side."""
+        row = np.zeros_like(self.required[:1])
+        places = np.flatnonzero(self.required[required])
+        row[0, places[0] : places[-1] + 1] = 1
         self.required = np.vstack([self.required, row])
         return len(self.required) - 1
 

@@ -27,26 +27,31 @@ from headway.policies.slurm.tables import (
 )
 
 
+NO_WEIGHT = 0
+"""What no node weighs."""
+
+
 @kernel
 def lay_runs(memory: Memory, job: int, required: int) -> int:
     """Split the nodes that offer something into runs of neighbours with equal weight; how many there are.
 
     Weights do not matter to a job whose nodes must stand side by side. Required nodes are taken already, they
-    hold a run together; NAMED is the first of them, or -1.
+    hold a run together; NAMED is the first of them, or -1. Where weights change at a required node, Slurm
+    forgets it with the next one.
     """
     work, count, open_run, weight = memory.work, 0, False, UNSET
     for node in range(memory.nodes.shape[1]):
         cpus, here = work[Work.OFFER, node], memory.nodes[SlurmNode.SET_WEIGHT, node]
         if cpus <= 0:
-            open_run = False
+            open_run, weight = False, UNSET
             continue
         if weight != UNSET and here != weight and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0:
-            open_run = False
+            open_run, weight = False, NO_WEIGHT
         if not open_run:
             work[Work.FIRST, count], work[Work.NAMED, count] = node, UNSET
             work[Work.RUN_CPUS, count] = work[Work.RUN_NODES, count] = work[Work.RUN_UNITS, count] = 0
             count += 1
-            open_run, weight = True, UNSET
+            open_run = True
         if memory.required[required, node] > 0:
             if work[Work.NAMED, count - 1] == UNSET:
                 work[Work.NAMED, count - 1] = node
@@ -64,19 +69,20 @@ def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int, units:
     """The run of the lowest weight that fits ``nodes``, ``cpus`` and ``units`` best; -1 where none is left.
 
     A job whose nodes must stand side by side takes the first that is large enough, unless a lighter one comes
-    after it; where that is too small, there is none.
+    after it; where that is too small, there is none. If it requires nodes, only a run with them will do.
     """
     work, one_run = memory.work, memory.jobs[SlurmJob.CONTIGUOUS, job] > 0
+    only_named = one_run and memory.jobs[SlurmJob.REQUIRED, job] > 0
     best, best_enough, best_weight, best_named = -1, False, 0, False
     for run in range(count):
-        if work[Work.RUN_NODES, run] == 0:
+        named = work[Work.NAMED, run] != UNSET
+        if work[Work.RUN_NODES, run] == 0 or (only_named and not named):
             continue
         size = work[Work.RUN_CPUS, run]
         enough = size >= cpus and work[Work.RUN_NODES, run] >= nodes
         enough = enough and (units <= 0 or work[Work.RUN_UNITS, run] >= units)
         weight = memory.nodes[SlurmNode.SET_WEIGHT, work[Work.LAST, run]]
         first_enough = one_run and enough and not best_enough
-        named = work[Work.NAMED, run] != UNSET
         if best >= 0 and not first_enough and not (named and not best_named):
             if weight > best_weight:
                 continue
