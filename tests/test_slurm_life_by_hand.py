@@ -395,6 +395,53 @@ def test_required_and_excluded_nodes() -> None:
     assert third >= first + 600  # n1 to n3 are what is left to it, and n3 is taken
 
 
+BUILTIN = {"SchedulerType": "sched/builtin"}
+
+
+@pytest.mark.parametrize(("state", "blocks"), [("DRAIN", True), ("", False)])
+def test_a_young_job_holds_up_its_partition_only_if_nodes_are_lost(state: str, blocks: bool) -> None:
+    """bf_min_age_reserve lets others pass a job of three nodes that has not waited so long, if nodes are busy
+    until 30 min; not if they drain until then. That was seen in a run of Slurm 22.05."""
+    away = tuple(NodeEvent(node, BEGAN, BEGAN + 1800, state) for node in ("n3", "n4") if state)
+    jobs = log((0, 2, 60, 0.1 if state else 30), (60, 3, 60, 30), (120, 1, 60, 30))
+    on = site(BUILTIN, events=away, scheduler={"bf_min_age_reserve": "7200"})
+    assert (starts(jobs, on)[2] >= 1800) is blocks
+
+
+@pytest.mark.parametrize(("wanted", "named"), [(4, "n[1-4]"), (2, "n4"), (1, "n4")])
+def test_a_job_that_names_a_lost_node_holds_up_nobody(wanted: int, named: str) -> None:
+    """n4 drains and n1 is busy; there is no backfill. The last job starts at once, as in Slurm 22.05."""
+    away = NodeEvent("n4", BEGAN, BEGAN + 7200, "DRAIN")
+    jobs = log((0, 1, 60, 60), (60, wanted, 60, 60), (120, 1, 60, 60), required_nodes=["n1", named, ""])
+    _, second, third = starts(jobs, site(BUILTIN, events=(away,)))
+    assert third < 180 and second >= 7200
+
+
+def test_a_job_that_waits_for_a_node_by_name_keeps_it_from_the_others() -> None:
+    """n1 is to be maintained, and a job too long to run there before that names it. A short one that names it
+    waits, too, as in a run of Slurm 22.05; one that does not has another node. There is no backfill."""
+    soon = Reservation("soon", BEGAN + 1800, BEGAN + 5400, (0,), ("MAINT",))
+    jobs = log((0, 1, 60, 60), (60, 1, 5, 5), (60, 1, 60, 60), required_nodes=["n1", "n1", ""])
+    first, second, third = starts(jobs, site(BUILTIN, reservations=(soon,)))
+    assert third < 120 and 5400 <= first < second
+
+
+def test_a_job_over_a_limit_keeps_the_node_that_it_names_from_the_others() -> None:
+    """Ann may have four CPUs, which she has on n2; her second job and Bob's name n1. There is no backfill."""
+    users = (
+        Association("root"),
+        Association("a", "ann", parent=0, limits=Limits(grp_tres={"cpu": 4})),
+        Association("a", "bob", parent=0),
+    )
+    on = site(BUILTIN | {"AccountingStorageEnforce": "limits"}, associations=users)
+    jobs = log(
+        (0, 1, 60, 30), (60, 1, 60, 30), (120, 1, 60, 30), (120, 1, 60, 30),
+        required_nodes=["n2", "n1", "n1", ""], user=["ann", "ann", "bob", "bob"], account=["a"] * 4,
+    )  # fmt: skip
+    first, second, third, fourth = starts(jobs, on)
+    assert fourth < 180 and first + 1800 <= second and second + 1800 <= third
+
+
 def test_backfill_shortens_a_job_that_accepts_it() -> None:
     """A plan for all nodes at 30 min; --time-min=20 lets a job of 60 min go before, for 20 min exactly."""
     jobs = log((0, 3, 30, 30), (1, 4, 30, 30), (2, 1, 60, 50), time_min=[-1, -1, 20 * MINUTE])

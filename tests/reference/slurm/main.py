@@ -45,6 +45,10 @@ class Pass:
         self.stamped = False
         self.in_partition: Counter[str] = Counter()
 
+    def fail(self, partition: Partition) -> None:
+        self.failed.add(partition.name)
+        self.available &= ~partition.nodes
+
     def beyond_depth(self, record: Record, depth: int) -> bool:
         self.in_partition[record.partition.name] += 1
         return self.in_partition[record.partition.name] > depth
@@ -64,26 +68,28 @@ def test(state: State, record: Record, around: Pass) -> bool:
         return False
     if state.limits.before(job, partition):
         return False
-    outcome = "busy"
-    if (around.available & partition.nodes).bit_count() >= job.nodes:
-        outcome = try_start(state, job, partition, around.available, around.starts)
-    else:
+    if job.required & ~state.usable:
+        return False
+    if (around.available & partition.nodes).bit_count() < job.nodes:
         around.stamped = True
-    if outcome == "busy":
-        hold_up(state, record, around)
+        around.fail(partition)
+        return False
+    outcome = try_start(state, job, partition, around.available, around.starts)
+    if outcome != "started":
+        hold_up(state, record, around, outcome == "busy")
     return outcome == "started"
 
 
-def hold_up(state: State, record: Record, around: Pass) -> None:
-    """What a job that does not fit keeps from the others: named nodes, its reservation, or its partition."""
+def hold_up(state: State, record: Record, around: Pass, busy: bool) -> None:
+    """What a job that did not start keeps from the others: the nodes that it names, or, where its nodes are
+    busy, its reservation or its partition."""
     job, partition = record.job, record.partition
     if job.required and job.required.bit_count() >= job.nodes:
         around.available &= ~job.required
-    elif job.reservation:
+    elif busy and job.reservation:
         around.failed_reservations.add(job.reservation)
-    elif holds_back(state, job, record.priority):
-        around.failed.add(partition.name)
-        around.available &= ~partition.nodes
+    elif busy and holds_back(state, job, record.priority):
+        around.fail(partition)
 
 
 def holds_back(state: State, job: Job, priority: int) -> bool:
@@ -106,6 +112,8 @@ def try_start(state: State, job: Job, partition: Partition, available: int, star
         return "reservation"
     nodes = available & window.nodes & partition.nodes & ~unfit(state.machine, job)
     outcome = start_on(state, job, partition, nodes, starts, job.limit)
+    if outcome == "busy" and job.required & ~nodes:
+        return "unavailable"
     if outcome == "busy" and not any_busy(state, job, nodes) and not fits_idle(state, job, partition, nodes):
         return "unavailable"
     return outcome

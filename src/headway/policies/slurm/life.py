@@ -77,7 +77,8 @@ class Life:
         )
         rows[SlurmJob.ACCEPTED] = (self.column("recorded_start", UNSET) >= 0) | (rows[SlurmJob.CANCELLED] > 0)
         rows[SlurmJob.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
-        for job in np.flatnonzero((rows[SlurmJob.REQUIRED] > 0) & (self.column("contiguous", 0) > 0)).tolist():
+        side_by_side = self.column("contiguous", 0) > 0
+        for job in np.flatnonzero((rows[SlurmJob.REQUIRED] > 0) & side_by_side).tolist():
             rows[SlurmJob.REQUIRED, job] = self.without_gaps(rows[SlurmJob.REQUIRED, job])
         self.go_on(rows, submit)
 

@@ -16,7 +16,7 @@ from headway.policies.slurm.limits import before_selection, hold_by_limit, is_of
 from headway.policies.slurm.preemption import took_victims
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
 from headway.policies.slurm.settings import Setting, Waiver
-from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED, try_start
+from headway.policies.slurm.starting import BUSY, LIMITED, MAIN, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
 from headway.policies.slurm.tables import (
     UNSET,
@@ -39,6 +39,8 @@ NO_LICENCE = 7
 """A job that lacks a licence: it holds up nobody, or, where backfill plans licences, all behind it."""
 NOT_ALLOWED = 6
 """A job whose QOS or account may not use the partition: it holds up nobody."""
+KNOWN = 8
+"""A job that is known to wait for a limit, or for nodes that it names: not tried, it holds up nobody."""
 
 
 @kernel
@@ -92,16 +94,28 @@ def names_all(memory: Memory, job: int) -> bool:
     return row > 0 and count >= memory.jobs[SlurmJob.MIN_NODES, job]
 
 
+@kernel
+def misses_named(memory: Memory, job: int) -> bool:
+    """Whether nodes that a job requires are not available, as was found out before or since they are down."""
+    row, known = memory.jobs[SlurmJob.REQUIRED, job], memory.jobs[SlurmJob.REASON, job] == Reason.NODES_AWAY
+    for node in range(memory.nodes.shape[1] if row > 0 else 0):
+        lacks = memory.required[row, node] > memory.sets[Scratch.AVAILABLE, node]
+        if lacks and (known or memory.nodes[SlurmNode.USABLE, node] <= 0):
+            return True
+    return False
+
+
 @routine
-def hold_up(memory: Memory, place: int, now: int) -> None:
-    """What a job that does not fit keeps from the others: the nodes that it names, or its partition."""
+def hold_up(memory: Memory, place: int, now: int, stops: bool) -> None:
+    """What a job that was not started keeps from the others: the nodes that it names, or, where it ``stops``
+    them, its reservation or its partition."""
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
     mine = memory.jobs[SlurmJob.RESERVATION, job]
     if names_all(memory, job):
         lose_nodes(memory, memory.jobs[SlurmJob.REQUIRED, job])
-    elif mine != UNSET:
+    elif stops and mine != UNSET:
         memory.reservations[Reservation.FAILED, mine] = memory.clock[SlurmClock.PASSES]
-    elif holds_back(memory, place, now, priority_bound(memory, job)):
+    elif stops and holds_back(memory, place, now, priority_bound(memory, job)):
         fail_partition(memory, part)
 
 
@@ -181,9 +195,11 @@ def main_pass(state: State, now: int, full: bool) -> bool:
         refuse_array(memory, job, part, Array.REFUSED_PASS, number)
         if outcome in (TOO_FEW, NOT_ALLOWED):
             stamped = True
-        stops = outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0
-        if stops or outcome not in (PASSED_OVER, LIMITED, NOT_ALLOWED, NO_LICENCE):
-            hold_up(memory, place, now)
+        if outcome == TOO_FEW:
+            fail_partition(memory, part)
+        elif outcome not in (KNOWN, NO_LICENCE):
+            limit_stops = outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0
+            hold_up(memory, place, now, outcome == BUSY or limit_stops)
     if starts + left > 0:
         close_gaps(memory)
     return stamped
@@ -233,7 +249,10 @@ def test(state: State, place: int, now: int) -> int:
     if reason != Reason.NONE:
         known = is_of_limit(memory.jobs[SlurmJob.REASON, job])
         hold_by_limit(memory, job, reason)
-        return PASSED_OVER if known else LIMITED  # who is known to be held by a limit stops nobody
+        return KNOWN if known else LIMITED
+    if misses_named(memory, job):
+        memory.jobs[SlurmJob.REASON, job] = Reason.NODES_AWAY
+        return KNOWN
     if available_nodes(memory, part) < memory.jobs[SlurmJob.MIN_NODES, job]:
         memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
         return TOO_FEW

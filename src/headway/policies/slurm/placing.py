@@ -26,7 +26,6 @@ from headway.policies.slurm.tables import (
     Work,
 )
 
-
 NO_WEIGHT = 0
 """What no node weighs."""
 

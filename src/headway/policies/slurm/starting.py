@@ -63,7 +63,8 @@ from headway.policies.slurm.victims import find_victims, suspends_first, victims
 from headway.units import SECOND
 
 STARTED, BUSY, LIMITED, PASSED_OVER = range(4)
-"""PASSED_OVER: a reservation or lost nodes keep the job back, nobody else does: it holds up nobody."""
+"""PASSED_OVER: a reservation or lost nodes keep the job back, nobody else does: it holds up only those who
+want nodes that it names."""
 MAIN, FILLING = range(2)
 """Which loop starts a job."""
 NEVER_STOPPED = 1 << 32
@@ -157,6 +158,15 @@ def others_keep_it_out(state: State, whole: bool) -> bool:
 
 
 @kernel
+def has_required(memory: Memory, named: int) -> bool:
+    """Whether all nodes of a set of required ones are among those that the job at hand might have."""
+    for node in range(memory.nodes.shape[1] if named > 0 else 0):
+        if memory.required[named, node] > memory.sets[Scratch.BEFORE, node]:
+            return False
+    return True
+
+
+@kernel
 def empty_trial(state: State) -> None:
     """Let the trial table be that of an idle machine."""
     memory = state.memory
@@ -229,8 +239,8 @@ def weigh_at_submission(state: State, job: int) -> None:
 def why_not(state: State, job: int, part: int) -> int:
     """Whether a job that does not fit holds up its partition: BUSY, or only itself: PASSED_OVER."""
     memory = state.memory
-    whole = memory.jobs[SlurmJob.EXCLUSIVE, job] > 0
-    if others_keep_it_out(state, whole):
+    whole, named = memory.jobs[SlurmJob.EXCLUSIVE, job] > 0, memory.jobs[SlurmJob.REQUIRED, job]
+    if has_required(memory, named) and others_keep_it_out(state, whole):
         return PASSED_OVER if never_fits(state, job, part) else BUSY
     empty_trial(state)
     if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
