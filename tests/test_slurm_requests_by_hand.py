@@ -48,6 +48,25 @@ def test_a_job_that_accepts_less_time_is_cut_to_its_deadline() -> None:
     assert schedule.killed[0]
 
 
+@pytest.mark.parametrize(("end_by", "minutes"), [("", 20), ("now+100minutes", 60), ("now+40minutes", 39)])
+def test_backfill_gives_a_job_with_a_deadline_all_that_it_asks_for(end_by: str, minutes: int) -> None:
+    """An hour, or at least 20 min; one without a deadline has no more than these. Seen in Slurm 22.05."""
+    jobs = log((0, 1, 60, 70), end_by=[end_by], time_min=[1200])
+    schedule = simulated(jobs, site(scheduler={"sched_interval": "-1", "bf_interval": "1"}))
+    ran = int(schedule.end[0] - schedule.start[0]) // SECOND
+    assert minutes * MINUTE <= ran <= (minutes + 2) * MINUTE
+
+
+def test_a_job_with_a_deadline_is_not_shortened_to_fit_before_a_plan() -> None:
+    """All nodes are planned at 30 min, for 30 min: an hour or at least 20 min fit before that, but not if the
+    job has a deadline."""
+    jobs = log(
+        (0, 3, 30, 30), (1, 4, 30, 30), (2, 1, 60, 60),
+        time_min=[-1, -1, 1200], end_by=["", "", "now+300minutes"],
+    )  # fmt: skip
+    assert starts(jobs, site())[2] >= 1800
+
+
 def test_those_who_depend_on_a_cancelled_job_go_by_what_they_asked() -> None:
     jobs = log(
         (0, 4, 30, 30), (1, 4, 20, 5), (2, 1, 5, 5), (3, 1, 5, 5), end_by=["", "now+40minutes", "", ""],

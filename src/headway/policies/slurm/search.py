@@ -236,12 +236,15 @@ def count_searched(memory: Memory) -> None:
 def minutes_of(memory: Memory, job: int, part: int, now: int) -> tuple[int, int]:
     """For how many minutes a job needs nodes that no plan holds, and how many it gets.
 
-    One that reserves nothing needs a minute where jobs may be preempted.
+    One that reserves nothing needs a minute where jobs may be preempted. One with a deadline needs as many as
+    it asks for, though it may accept less.
     """
+    most, shortest = minutes_in(memory, job, part), shortest_in(memory, job, part)
     if reserves_nothing(memory, job) and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
-        return 1, minutes_in(memory, job, part)
-    minutes = by_deadline(memory, job, now, shortest_in(memory, job, part))
-    return minutes, minutes
+        return 1, most
+    if memory.jobs[SlurmJob.DEADLINE, job] != UNSET:
+        return most, by_deadline(memory, job, now, most)
+    return shortest, shortest
 
 
 @kernel
