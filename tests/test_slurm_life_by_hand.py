@@ -198,6 +198,11 @@ def test_a_node_that_goes_down_while_it_drains_loses_its_job() -> None:
     assert int(schedule.end[0]) == 300 * 1_000_000
 
 
+BUILTIN = {"SchedulerType": "sched/builtin"}
+HIGHEST = 4_294_967_294
+"""A priority that no job has."""
+
+
 def preempting(mode: str = "REQUEUE", exempt: str = "0") -> Site:
     config = {
         "PriorityType": "priority/multifactor", "PriorityWeightQOS": "1000", "PreemptType": "preempt/qos",
@@ -227,6 +232,43 @@ def test_a_job_is_exempt_from_preemption_for_a_time() -> None:
     victim, urgent = starts(jobs, preempting(exempt="00:10:00"))
     assert 600 <= urgent <= 700
     assert victim > urgent
+
+
+@pytest.mark.parametrize(("flags", "minutes"), [((), 20), (("OverPartQOS",), 5)])
+def test_the_qos_of_a_partition_exempts_before_that_of_the_job(flags: tuple[str, ...], minutes: int) -> None:
+    """PreemptExemptTime: as with limits the partition's QOS comes first, unless the job's says otherwise."""
+    on = preempting()
+    low = replace(on.qos[0], preempt_exempt_seconds=300, flags=frozenset(flags))
+    part = Qos("part", preempt_exempt_seconds=1200)
+    on = replace(on, qos=(low, *on.qos[1:], part), partitions=(replace(on.partitions[0], qos="part"),))
+    jobs = log((0, 4, 60, 30), (60, 1, 10, 10), qos=["low", "high"])
+    assert minutes * MINUTE <= starts(jobs, on)[1] <= (minutes + 2) * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("of_partition", "of_job", "of_site", "enforced", "waits"),
+    [
+        (None, HIGHEST, "0", "limits", False),
+        (HIGHEST, None, "0", "limits", False),
+        (1, HIGHEST, "0", "limits", True),
+        (0, HIGHEST, "0", "limits", False),
+        (None, 0, str(HIGHEST), "limits", False),
+        (None, HIGHEST, "0", "", True),
+    ],
+)
+def test_whose_priority_is_too_low_to_keep_nodes_from_others(
+    of_partition: int | None, of_job: int | None, of_site: str, enforced: str, waits: bool
+) -> None:
+    """MinPrioThres of the partition's QOS, of the job's, bf_min_prio_reserve: the first that is not 0 counts,
+    those of QOS where limits are enforced. A job of four nodes waits, one of a node passes it or does not."""
+    qos = Qos("normal", min_prio_threshold=of_job), Qos("part", min_prio_threshold=of_partition)
+    on = site(
+        BUILTIN | {"AccountingStorageEnforce": enforced}, qos=qos, associations=(Association("root"),),
+        partitions=(Partition("main", (0, 1, 2, 3), is_default=True, qos="part"),),
+        scheduler={"bf_min_prio_reserve": of_site},
+    )  # fmt: skip
+    jobs = log((0, 1, 60, 60), (60, 4, 60, 60), (120, 1, 60, 60), qos=["normal"] * 3)
+    assert (starts(jobs, on)[2] > 180) is waits
 
 
 def test_a_cancelled_victim_does_not_run_again() -> None:
@@ -393,9 +435,6 @@ def test_required_and_excluded_nodes() -> None:
     assert first < MINUTE
     assert second >= first + 600
     assert third >= first + 600  # n1 to n3 are what is left to it, and n3 is taken
-
-
-BUILTIN = {"SchedulerType": "sched/builtin"}
 
 
 @pytest.mark.parametrize(("state", "blocks"), [("DRAIN", True), ("", False)])

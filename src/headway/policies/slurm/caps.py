@@ -44,6 +44,16 @@ def qos_cap(memory: Memory, kind: int, first: int, second: int, tres: int) -> in
     return UNSET
 
 
+@kernel
+def qos_value(memory: Memory, first: int, second: int, row: int) -> int:
+    """The QOS that sets a limit of the row; -1 where none does."""
+    if first != UNSET and memory.holders[row, first] != UNSET:
+        return first
+    if second != UNSET and memory.holders[row, second] != UNSET:
+        return second
+    return UNSET
+
+
 @routine
 def nodes_by_limits(memory: Memory, job: int, part: int) -> int:
     """The most nodes that a job may have in a partition, whatever others hold, by limits on them.

@@ -11,7 +11,7 @@ from enum import IntEnum
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel, routine
-from headway.policies.slurm.caps import cap_of, first_qos, qos_cap, second_qos
+from headway.policies.slurm.caps import cap_of, first_qos, qos_cap, qos_value, second_qos
 from headway.policies.slurm.offers import memory_asked, whole_nodes
 from headway.policies.slurm.queue import minutes_in
 from headway.policies.slurm.settings import Setting
@@ -47,16 +47,6 @@ IN_TURN = tuple(
     )
 )
 """Limits in the order in which Slurm asks for them: the first that a job breaks is why it waits."""
-
-
-@kernel
-def qos_value(memory: Memory, first: int, second: int, row: int) -> int:
-    """The QOS that sets a limit of the row; -1 where none does."""
-    if first != UNSET and memory.holders[row, first] != UNSET:
-        return first
-    if second != UNSET and memory.holders[row, second] != UNSET:
-        return second
-    return UNSET
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headway.engine.tables import State
 from headway.jit import kernel, routine
+from headway.policies.slurm.caps import first_qos, second_qos
 from headway.policies.slurm.independence import (
     array_is_full,
     eligible,
@@ -44,10 +45,14 @@ KNOWN = 8
 
 
 @kernel
-def priority_bound(memory: Memory, job: int) -> int:
-    """The least priority at which the job's QOS lets a job keep nodes from others; -1: no such bound."""
-    qos = memory.jobs[SlurmJob.QOS, job]
-    return int(UNSET if qos == UNSET else memory.holders[Holder.MIN_PRIORITY, qos])
+def priority_bound(memory: Memory, job: int, part: int) -> int:
+    """The least priority at which a job keeps nodes from others: by a QOS, if limits are enforced, or as the
+    site says."""
+    bounds, enforced = memory.holders[Holder.MIN_PRIORITY], memory.settings[Setting.ENFORCE] > 0
+    for qos in (first_qos(memory, job, part), second_qos(memory, job, part)):
+        if enforced and qos != UNSET and bounds[qos] > 0:
+            return int(bounds[qos])
+    return int(memory.settings[Setting.BF_MIN_PRIORITY])
 
 
 @kernel
@@ -115,7 +120,7 @@ def hold_up(memory: Memory, place: int, now: int, stops: bool) -> None:
         lose_nodes(memory, memory.jobs[SlurmJob.REQUIRED, job])
     elif stops and mine != UNSET:
         memory.reservations[Reservation.FAILED, mine] = memory.clock[SlurmClock.PASSES]
-    elif stops and holds_back(memory, place, now, priority_bound(memory, job)):
+    elif stops and holds_back(memory, place, now, priority_bound(memory, job, part)):
         fail_partition(memory, part)
 
 

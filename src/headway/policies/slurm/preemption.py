@@ -6,6 +6,7 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel
 from headway.policies.slurm.bits import meet
+from headway.policies.slurm.caps import first_qos, qos_value, second_qos
 from headway.policies.slurm.queue import may_preempt
 from headway.policies.slurm.settings import Mode, Preemption, Setting
 from headway.policies.slurm.tables import UNSET, Holder, Memory, Partition, SlurmClock, SlurmJob, Tres
@@ -33,10 +34,11 @@ def grace(memory: Memory, job: int) -> int:
 
 @kernel
 def exempt_until(memory: Memory, job: int) -> int:
-    """When a running job may be preempted at the earliest."""
-    exempt, qos = memory.settings[Setting.PREEMPT_EXEMPT], memory.jobs[SlurmJob.QOS, job]
-    if qos != UNSET and memory.holders[Holder.EXEMPT, qos] != UNSET:
-        exempt = memory.holders[Holder.EXEMPT, qos]
+    """When a running job may be preempted at the earliest: by a QOS as with limits, or as the site says."""
+    part = memory.jobs[SlurmJob.PARTITION, job]
+    first, second = first_qos(memory, job, part), second_qos(memory, job, part)
+    qos = qos_value(memory, first, second, Holder.EXEMPT)
+    exempt = memory.settings[Setting.PREEMPT_EXEMPT] if qos == UNSET else memory.holders[Holder.EXEMPT, qos]
     return int(memory.jobs[SlurmJob.STARTED, job] + exempt)
 
 

@@ -225,9 +225,8 @@ def standing_in(memory: Memory, job: int, part: int) -> int:
 
 @kernel
 def holds_back(memory: Memory, place: int, now: int, least: int) -> bool:
-    """Whether the record at ``place`` may keep nodes from others; ``least``: its QOS's bound on priority."""
+    """Whether the record at ``place`` may keep nodes from others; ``least``: the bound on its priority."""
     job = memory.queue[Record.JOB, place]
-    bound = least if least != UNSET else memory.settings[Setting.BF_MIN_PRIORITY]
-    if memory.queue[Record.PRIORITY, place] < bound:
+    if memory.queue[Record.PRIORITY, place] < least:
         return False
     return bool(now - memory.jobs[SlurmJob.BEGIN, job] >= memory.settings[Setting.BF_MIN_AGE])

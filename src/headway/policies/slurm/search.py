@@ -253,7 +253,7 @@ def gets_no_plan(memory: Memory, place: int, now: int) -> bool:
     plan in another partition, or its partition has enough of them."""
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
     return bool(
-        not holds_back(memory, place, now, priority_bound(memory, job))
+        not holds_back(memory, place, now, priority_bound(memory, job, part))
         or (
             memory.settings[Setting.BF_ONE_RESERVATION] > 0
             and memory.jobs[SlurmJob.TESTED, job] == memory.clock[SlurmClock.CYCLES]

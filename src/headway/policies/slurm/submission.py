@@ -13,9 +13,9 @@ from headway.engine.tables import Clock, List, State
 from headway.engine.verbs import turn_away
 from headway.jit import kernel, routine
 from headway.policies.slurm.accrual import end_age
-from headway.policies.slurm.caps import first_qos, second_qos
+from headway.policies.slurm.caps import first_qos, qos_value, second_qos
 from headway.policies.slurm.life_tables import Array, Outcome
-from headway.policies.slurm.limits import account_row, qos_value, user_row
+from headway.policies.slurm.limits import account_row, user_row
 from headway.policies.slurm.queue import leave_queue, shortest_in
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import UNSET, Holder, Memory, Partition, Reason, SlurmClock, SlurmJob
