@@ -169,6 +169,8 @@ def test_more_and_fewer_jobs(case: Case) -> None:
     [
         ("colour=red", "there is no change 'colour=red'"),
         ("nodes=ten", "is not a change such as"),
+        ("nodes=+1.5", "is not a change such as"),
+        ("nodes=+4%", "is less than one, as there are 12; give more, or +1"),
         ("nodes=-100%", "there are 12, and at least one must be left"),
         ("nodes=-13", "there are 12, and at least one must be left"),
         ("jobs=-40", "there are 40, and at least one must be left"),

@@ -148,8 +148,9 @@ def _show(console: Console, found: Answer) -> None:
     waits = (">wait as it is (s)", ">wait with it (s)", ">difference (s)")
     table = table_of("", "", ">jobs", *waits, ">between", ">sure")
     for one in found.classes:
-        bounds = "-" if one.bounds is None else f"{one.bounds[0]:+,.0f} and {one.bounds[1]:+,.0f}"
-        cells = (f"{one.jobs:,}", f"{one.base:,.0f}", f"{one.value:,.0f}", f"{one.difference:+,.0f}", bounds)
+        bounds = "-" if one.bounds is None else " and ".join(f"{round(bound):+,}" for bound in one.bounds)
+        waits = (f"{one.base:,.0f}", f"{one.value:,.0f}", f"{round(one.difference):+,}")
+        cells = (f"{one.jobs:,}", *waits, bounds)
         table.add_row(one.kind, Text(one.name), *cells, SURE[one.sure])
     console.print()
     console.print(table)

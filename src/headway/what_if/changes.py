@@ -152,12 +152,14 @@ MOST = 10_000_000
 
 def amount(value: str, total: int, text: str) -> int:
     """How much more (or less): +10%, -5, +64."""
-    match = re.fullmatch(r"([+-])(\d+(?:\.\d+)?)(%?)", value)
+    match = re.fullmatch(r"([+-])(\d+(?:\.\d+(?=%))?)(%?)", value)
     if match is None:
         raise UsageError(f"{text}: {value!r} is not a change such as +10% or -8")
     size = float(match[2]) * (total / 100 if match[3] else 1)
     if size > MOST:
         raise UsageError(f"{cut(text)}: a change is by at most {MOST:,}")
+    if size and not round(size):
+        raise UsageError(f"{cut(text)}: is less than one, as there are {total:,}; give more, or +1")
     if match[1] == "-" and round(size) >= total:
         raise UsageError(f"{cut(text)}: there are {total:,}, and at least one must be left")
     return round(size) if match[1] == "+" else -round(size)

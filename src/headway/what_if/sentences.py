@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from headway.campaign.intervals import Paired
@@ -64,11 +65,12 @@ def _overall(found: Answer) -> str:
 def _span(low: float, high: float) -> str:
     """From one relative change to another, with a decimal where both are small.
 
-    >>> _span(-0.34, 0.1), _span(-0.004, 0.0)
-    ('-34% to +10%', '-0.4% to +0.0%')
+    >>> _span(-0.34, 0.1), _span(-0.004, -0.0001)
+    ('-34% to +10%', '-0.4% to 0.0%')
     """
     decimals = 1 if max(abs(low), abs(high)) < 0.01 else 0
-    return f"{low:+.{decimals}%} to {high:+.{decimals}%}"
+    shown = (f"{part:+.{decimals}%}" for part in (low, high))
+    return " to ".join(re.sub(r"^[+-](?=0(\.0)?%)", "", part) for part in shown)
 
 
 def _over_weeks(overall: Paired) -> str:
