@@ -45,7 +45,7 @@ DRAWN = re.compile(r"<!-- drawn: (\S+) -->\n+!\[[^\]]*\]\(([^)]+)\)")
 SHELL = re.compile(r"[|<>&;*$`]|\\$")
 """What only a shell understands; a command without it runs in this process, which is far quicker."""
 
-COMPILING = re.compile(r"^compiling .*, once for this machine \.\.\.\n", re.M)
+COMPILING = re.compile(r"^compiling .*, once for this machine [^\n]*\.\.\.\n", re.M)
 """Printed where a policy is used for the first time, which may be here or before."""
 
 COMMAND = re.compile(

@@ -127,7 +127,7 @@ def warm(prepared: Prepared, spec: Spec, notify: Notify | None) -> None:
     if notify is not None and not all(is_cached(hook, loop) for hook, _ in hooks):
         why_not = keeping().why_not
         often = f"in every run, because {why_not}" if why_not else "once for this machine"
-        notify(f"compiling {spec.name}, {often} ...")
+        notify(f"compiling {spec.name}, {often} (ten seconds to two minutes) ...")
     if prepared.loop is None:
         compiled_loop(prepared.setup.memory)
     for hook, memory in hooks:
