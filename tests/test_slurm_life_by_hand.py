@@ -360,6 +360,16 @@ def test_without_a_main_loop_backfill_starts_every_job() -> None:
     assert first <= 1 and second == first + 630
 
 
+def test_without_a_main_loop_too_who_waits_for_ever_is_told() -> None:
+    """sched_interval=-1. When the second job has ended nothing changes, and backfill does not look again.
+    Where it looks at one job of a user only, it never comes to the second."""
+    jobs = log((0, 1, 10, 10), (0, 1, 10, 10), licenses=["matlab:3", ""], user=["u", "u"])
+    for most, told in ("2", {"licences": (1,)}), ("1", {"licences": (1,), "depth": (2,)}):
+        on = site(scheduler={"sched_interval": "-1", "bf_max_job_user": most}, licenses={"matlab": 2})
+        schedule = simulated(jobs, on)
+        assert {entry.rule: entry.jobs for entry in schedule.workload.ledger.entries if entry.dropped} == told
+
+
 def test_licences_are_counted_in_the_whole_cluster() -> None:
     jobs = log(*[(0, 1, 10, 10)] * 3, licenses=["matlab:1"] * 3)
     first, second, third = starts(jobs, site(licenses={"matlab": 2}))

@@ -75,7 +75,11 @@ def reasons(memory: Memory, resources: list[str]) -> tuple[list[str], dict[int, 
     return names, {code: names.index(reason_name(code, resources)) for code in codes}
 
 
+DEEP = ("depth", "stood behind jobs that wait for ever, deeper than a loop looks: not run")
 REFUSED = {
+    Reason.NONE: DEEP,
+    Reason.PRIORITY: DEEP,
+    Reason.PARTITION_DOWN: ("partition", "its partition is down and never comes up: not run"),
     Reason.NEVER_SATISFIED: ("dependency", "a dependency that can never be met: not run"),
     Reason.DEPENDENCY: ("dependency", "depends on a job that never ends: not run"),
     Reason.HELD: ("held", "held and never released: not run"),
@@ -104,7 +108,7 @@ def why_refused(state: State, job: int) -> tuple[str, str]:
     if state.jobs[Job.RUN, job] >= 0:
         return STARTED_SOONER
     reason = int(state.memory.jobs[SlurmJob.REASON, job])
-    limits = ("limits", "held by a limit that it exceeds by itself: it would wait for ever, not run")
+    limits = ("limits", "held by a limit that no time lifts: it would wait for ever, not run")
     return REFUSED.get(Reason(reason), limits) if reason < RESOURCE else limits
 
 

@@ -285,6 +285,7 @@ def give_up(state: State, now: int) -> bool:
     if clock[SlurmClock.IDLE_SINCE] == 0:
         clock[SlurmClock.IDLE_SINCE] = now
     if now - clock[SlurmClock.IDLE_SINCE] < WEEK:
+        wake_at(state, clock[SlurmClock.IDLE_SINCE] + WEEK)
         return False
     for job in range(state.jobs.shape[1]):
         if state.jobs[Job.PHASE, job] == Phase.WAITING:
