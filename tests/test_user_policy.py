@@ -219,6 +219,19 @@ def test_a_policy_can_stop_jobs_and_be_woken() -> None:
     assert headway.audit(schedule).ok
 
 
+def test_a_stopped_job_waits_where_it_had_waited() -> None:
+    """The view has waiting jobs in order of arrival: job 1, stopped at 1 s, comes before job 3 at 3 s."""
+
+    def short_first(view: Any) -> Any:
+        if view.new and view.new[0].walltime == 2 * SECOND:
+            return Decision(kill=view.running, start=view.new)
+        return own_policies.fcfs(view)
+
+    log = workload([(0.0, 1, 10.0, 10.0), (1.0, 1, 2.0, 2.0), (2.0, 1, 5.0, 5.0)])
+    schedule = headway.simulate(log, 1, short_first)
+    assert (schedule.start / SECOND).tolist() == [3.0, 1.0, 13.0]
+
+
 def test_jobs_are_started_by_number_too() -> None:
     ours = headway.simulate(workload(JOBS), 3, "fcfs")
     theirs = headway.simulate(workload(JOBS), 3, lambda view: [job.number for job in own_policies.fcfs(view)])

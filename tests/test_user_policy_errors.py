@@ -40,6 +40,30 @@ def test_an_exception_shows_line_instant_and_jobs(headway: Headway) -> None:
     )
 
 
+def test_a_field_that_a_job_has_not_names_those_it_has() -> None:
+    log = package.Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[1], executable=[3])
+    has = "a job has no {!r}; it has number, id, submit, procs, walltime, user, group, queue, partition, "
+    has += "start, expected_end{}, at 0 s, with job 1 waiting and 4 of 4 processors free"
+    there = ", and there is view.waiting.executable for all who wait"
+    for name, more in (("executable", there), ("runtime", "")):
+        with pytest.raises(HeadwayError) as error:
+            package.simulate(log, 4, lambda view, name=name: getattr(view.waiting[0], name))
+        assert str(error.value).endswith(has.format(name, more))
+
+
+def test_a_parameter_that_a_key_has_not(headway: Headway) -> None:
+    headway.write("mine.py", "def key(job, now, power=2):\n    return job.procs**power\n")
+    for order in ("./mine.py:key(pow=3)", "./mine.py:key(now=3)"):
+        said = refused(headway, f"easy(order={order})")
+        assert said.endswith(f"./mine.py:key has no parameter {order[14:17]!r}; it has power")
+
+
+def test_a_text_is_no_key(headway: Headway) -> None:
+    headway.write("mine.py", "def key(job, now):\n    return str(now)\n")
+    said = refused(headway, "easy(order=./mine.py:key)")
+    assert said == "headway: mine.py:1: the key of job 1 at 0 s is '0.0'; it must be a number"
+
+
 def test_an_exception_that_fails_at_its_own_words(headway: Headway) -> None:
     text = "class Odd(Exception):\n    def __str__(self):\n        return 1 / 0\n\n"
     text += "def mine(view):\n    raise Odd\n"

@@ -116,7 +116,12 @@ def situation_words(now: int, waiting: Sequence[int], free: int, capacity: int) 
 def raised(error: BaseException, view: View, policy: Any) -> PolicyError:
     """The user's code raised an exception during a pass."""
     place = users_line(error.__traceback__) or defined_at(policy)
-    return PolicyError(f"{place}: the policy raised {error_words(error)}, {situation(view)}", law="answers")
+    words = f"the policy raised {error_words(error)}"
+    if isinstance(error, AttributeError) and isinstance(error.obj, Job):
+        words = f"a job has no {error.name!r}; it has {', '.join(Job._fields)}"
+        if error.name in view._arrived:
+            words += f", and there is view.waiting.{error.name} for all who wait"
+    return PolicyError(f"{place}: {words}, {situation(view)}", law="answers")
 
 
 def copied(policy: Any, why: str) -> Any:

@@ -7,7 +7,7 @@ hook like those of the catalogue.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,7 @@ def _made(thing: Any, params: dict[str, Any], name: str) -> Any:
     accepted = parameters(thing)
     for key in params:
         if key not in accepted:
-            raise _unknown(name, key, accepted)
+            raise unknown(name, key, accepted)
     return _checked(partial(thing, **params) if params else thing, name)
 
 
@@ -61,7 +61,7 @@ def _constructed(cls: type, params: dict[str, Any], name: str) -> Any:
     accepted = parameters(cls)
     for key in params:
         if key not in accepted and not _takes_any(cls):
-            raise _unknown(name, key, accepted)
+            raise unknown(name, key, accepted)
     missing = [key for key, p in accepted.items() if p.default is p.empty and key not in params]
     if missing:
         raise UsageError(f"{name}: {', '.join(missing)} must be given, as in {name}({missing[0]}=1)")
@@ -89,8 +89,9 @@ def _takes_any(cls: type) -> bool:
     return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(cls).parameters.values())
 
 
-def _unknown(name: str, key: str, accepted: Mapping[str, object]) -> UsageError:
-    has = f"it has {', '.join(accepted)}" if accepted else "it has none"
+def unknown(name: str, key: str, accepted: Iterable[str]) -> UsageError:
+    """A parameter that there is not."""
+    has = f"it has {', '.join(accepted) or 'none'}"
     return UsageError(f"{name} has no parameter {key!r}; {has}")
 
 

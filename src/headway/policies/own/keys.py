@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from headway.errors import PolicyError, UsageError
 from headway.policies.own import faults
+from headway.policies.own.forms import parameters, unknown
 from headway.policies.own.loading import find, source_of
 from headway.policies.own.view import PUBLIC
 from headway.policies.spec import Spec
@@ -69,7 +70,13 @@ class KeyFunction:
     def _found(key: Spec) -> Callable[..., Any]:
         assert key.attribute is not None
         thing = find(key.file, key.module, key.attribute)
-        return partial(thing, **key.params) if key.params else thing
+        if not key.params or inspect.isclass(thing):
+            return thing
+        accepted = [name for name in parameters(thing) if name != "now"]
+        for name in key.params:
+            if name not in accepted:
+                raise unknown(key.name, name, accepted)
+        return partial(thing, **key.params)
 
     def _places(self, function: Callable[..., Any]) -> int:
         try:
@@ -103,7 +110,7 @@ class KeyFunction:
             words = _with_columns(error, row)
             raise PolicyError(f"{place}: {words}, for job {job} at {seconds_text(at)} s") from error
         try:
-            number = float(value)
+            number = math.nan if isinstance(value, str | bytes) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isnan(number):

@@ -32,6 +32,8 @@ class Turn:
             begin = answer.start
             for job in self.listed(answer.kill, answer):
                 count = self.stop(job, count)
+            if count:
+                self.view._waiting = dict(sorted(self.view._waiting.items()))
         count = self.begin(self.listed(begin, answer), count)
         if type(answer) is Decision and answer.wake is not None:
             count = self.wake(answer.wake, count)
@@ -101,7 +103,7 @@ class Turn:
             self.gaps = 0
 
     def stop(self, entry: Job | int, count: int) -> int:
-        """Stop a running job; it waits again, behind the others."""
+        """Stop a running job; it waits again, behind the others until they are put in order."""
         number = self.number(entry)
         job = self.view._running.pop(number, None)
         if job is None:

@@ -173,7 +173,7 @@ class View:
 
     @property
     def waiting(self) -> Jobs:
-        """Jobs that wait, in order of arrival."""
+        """Jobs that wait, in order of arrival; a job that was stopped has the place that it had."""
         return Jobs(self._waiting, self._arrived)
 
     @property
@@ -190,7 +190,8 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy decides: jobs to stop (their work is lost), jobs to start, when to be asked again.
+    """What a policy decides: jobs to stop (their work is lost, and they wait again where they had waited),
+    jobs to start, when to be asked again.
 
     Jobs are given as they stand in the view, or by number. ``wake`` (µs) asks for a pass at that time even
     if nothing happens then; it holds for one pass, so give it again as long as it is wanted.
