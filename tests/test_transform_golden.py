@@ -301,6 +301,44 @@ def test_merging_two_logs() -> None:
     assert both.ledger.rows()[0]["action"] == "ctc: after the first 2 jobs: left out"
 
 
+def test_who_follows_a_job_follows_it_in_a_merged_log() -> None:
+    """Job 3 of the second log comes 5 s after its job 2, which is job 10 of both; nobody waits for job 2."""
+    one = jobs(submit=[0, 50], job=[2, 9])
+    other = jobs(submit=[0, 20], job=[2, 3], preceding=[-1, 2], think_time=[-1, 5])
+    for log in (other, apply(other, "feedback(by=fields)")):
+        both = merge(one, [log], names=["x", "y"])
+        assert both.job.tolist() == [2, 10, 11, 9] and both.preceding.tolist() == [-1, -1, 10, -1]
+    assert both.follows.tolist() == [-1, -1, 10, -1]
+    assert apply(merge(one, [other], names=["x", "y"]), "feedback(by=fields)").follows.tolist() == [
+        -1,
+        -1,
+        10,
+        -1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "submit", "eligible"),
+    [
+        ("window(from=100)", [0, 50], [0, 80]),
+        ("window(from=150)", [0], [30]),
+        ("from_zero", [0, 50], [0, 80]),
+        ("load(factor=2)", [100, 125], [100, 155]),
+    ],
+)
+def test_when_a_job_may_start_moves_with_its_submission(
+    change: str, submit: list[int], eligible: list[int]
+) -> None:
+    """Columns of Slurm's logs: the second job was held for 30 s after its submission."""
+    log = jobs(submit=[100, 150]).with_columns(
+        eligible=np.array([100, 180]) * SECOND, recorded_start=np.array([-1, 190]) * SECOND
+    )
+    changed = apply(log, change)
+    assert seconds(changed.submit) == submit and seconds(changed.eligible) == eligible
+    ran = changed.recorded_start >= 0
+    assert ((changed.recorded_start - changed.submit)[ran] == 40 * SECOND).all() and ran.sum() == 1
+
+
 def test_merging_by_the_clock() -> None:
     one, other = jobs(submit=[0, 10]), jobs(submit=[0])
     later = Workload(
@@ -361,5 +399,10 @@ def test_a_limit_shortens_requests_and_says_who_is_killed() -> None:
     }
     left = apply(work, "limit(walltime=60, longer=drop)")
     assert left.job.tolist() == [1, 2] and left.ledger.dropped == 1
+    # A job that is killed at its own shorter request never comes to the limit.
+    beyond = Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[90], walltime=[50])
+    for longer in ("kill", "drop"):
+        same = apply(beyond, f"limit(walltime=60, longer={longer})")
+        assert seconds(same.walltime) == [50] and not list(same.ledger)
     with pytest.raises(UsageError, match="walltime must be above 0"):
         apply(work, "limit(walltime=0)")

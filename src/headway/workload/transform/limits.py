@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.units import microseconds
@@ -23,11 +24,10 @@ def limit(workload: Workload, walltime: float, longer: Literal["kill", "drop"] =
     if walltime <= 0:
         raise UsageError(f"limit: walltime must be above 0, not {walltime:g}")
     most = microseconds(walltime)
-    over, asked = workload.runtime > most, workload.walltime > most
     if longer == "drop":
         action = f"runs longer than the limit of {walltime:g} s: left out"
-        workload = workload.select(np.flatnonzero(~over), rule="limit", action=action)
-        over, asked = workload.runtime > most, workload.walltime > most
+        workload = workload.select(~_runs_past(workload, most), rule="limit", action=action)
+    over, asked = _runs_past(workload, most), workload.walltime > most
     shorter = f"asks for more than {walltime:g} s: asks for that"
     killed = f"runs longer than {walltime:g} s: is killed there"
     entries = (
@@ -36,3 +36,8 @@ def limit(workload: Workload, walltime: float, longer: Literal["kill", "drop"] =
     )
     told = workload.with_entries(*entries)
     return told.with_columns(walltime=np.minimum(workload.walltime, most))
+
+
+def _runs_past(workload: Workload, most: int) -> NDArray[np.bool_]:
+    """Which jobs would run longer than `most` µs; who runs beyond a shorter request is killed at that."""
+    return np.minimum(workload.runtime, workload.walltime) > most

@@ -19,6 +19,8 @@ from headway.workload.transform.registry import transformation
 
 PEOPLE = ("user", "group", "queue", "partition", "executable")
 """Columns whose numbers mean something only within their log."""
+OF_JOBS = {"preceding": 1, "follows": 0}
+"""Columns that hold job numbers, and the smallest number that is one."""
 
 
 @transformation
@@ -35,7 +37,8 @@ def merge(
     align: start: every log begins at 0; clock: as their UnixStartTime says.
 
     Jobs are in submission order. Job numbers, and numbers of users, groups, queues, partitions and
-    executables, of the second log on are raised above those before, so that none is mistaken for another.
+    executables, of the second log on are raised above those before, so that none is mistaken for another;
+    whoever follows a job follows it under its new number.
     """
     logs = [workload, *(_opened(other) for other in with_)]
     names = [_short_name(log, k) for k, log in enumerate(logs)] if names is None else names
@@ -50,6 +53,11 @@ def merge(
     columns["cluster"] = [np.full(len(log), k, np.int64) for k, log in enumerate(logs)]
     offsets = _offsets([np.concatenate([log.job, log.ledger.dropped_jobs()]) for log in logs])
     columns["job"] = [log.job + offset for log, offset in zip(logs, offsets, strict=True)]
+    for name in [n for n in every if n in OF_JOBS]:
+        columns[name] = [
+            np.where(part >= OF_JOBS[name], part + offset, part)
+            for part, offset in zip(columns[name], offsets, strict=True)
+        ]
     for name in [n for n in every if n in PEOPLE or n == "file"]:
         if any(name in log.labels for log in logs):
             columns[name], labels[name] = _relabelled(name, logs, columns[name], names)

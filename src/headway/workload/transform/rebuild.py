@@ -30,25 +30,26 @@ def with_key(header: Header, key: str, value: object) -> Header:
     return Header([*lines, line])
 
 
+ON_THE_CLOCK = ("deadline", "eligible", "recorded_start")
+"""Columns beside the submission that are times on the log's clock; -1 stands for none."""
+
+
 def shifted(workload: Workload, by: int) -> Workload:
-    """All clocks moved back by `by` µs: submits, deadlines, and the date the log starts at."""
-    columns: dict[str, Column] = {"submit": workload.submit - by}
-    deadline = workload.get("deadline")
-    if deadline is not None:
-        columns["deadline"] = np.where(deadline >= 0, deadline - by, deadline)
+    """All clocks moved back by `by` µs: submits and what belongs to them, and the date the log starts at."""
     header = workload.header
     started = header.number("UnixStartTime")
     if started is not None and by % SECOND == 0:
         header = with_key(header, "UnixStartTime", started + by // SECOND)
-    return workload.replaced(changed=columns, header=header)
+    return workload.replaced(changed=moved(workload, workload.submit - by), header=header)
 
 
 def moved(workload: Workload, submit: Ints) -> dict[str, Column]:
-    """Columns for new submit times; a deadline keeps its distance from the submission."""
+    """Columns for new submit times; what else is on the clock keeps its distance from the submission."""
     columns: dict[str, Column] = {"submit": submit}
-    deadline = workload.get("deadline")
-    if deadline is not None:
-        columns["deadline"] = np.where(deadline >= 0, submit + (deadline - workload.submit), deadline)
+    for name in ON_THE_CLOCK:
+        times = workload.get(name)
+        if times is not None:
+            columns[name] = np.where(times >= 0, np.maximum(times + (submit - workload.submit), 0), times)
     return columns
 
 
