@@ -20,6 +20,7 @@ from headway.site import PARENT, Site
 from headway.site.archive import members
 from headway.site.bringing_in import bring_in, kind_of
 from headway.site.export import script
+from headway.units import SECOND
 from slurm_files import slurm_file
 
 STAND_INS = Path(__file__).parent / "stand_ins"
@@ -67,6 +68,26 @@ esac
     assert lines[0].startswith("Cluster|JobID|") and lines.count("frost|109|109|eve") == 1
     numbers = [words.split("--jobs ")[1].split(",") for words in asked.read_text().splitlines()]
     assert [len(each) for each in numbers] == [1000, 102]
+
+
+def test_jobs_that_were_held_while_they_ran_are_asked_for_by_their_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`scontrol hold` of a running job makes it one that was never eligible: sacct leaves it out."""
+    held = r"s/|101_1|101|/|110|110|/; s/|[0-9]*|\([0-9]*|[0-9]*|300|\)/|Unknown|\1/p"
+    sacct = f'''#!/bin/sh
+"{STAND_INS}/sacct" "$@"
+case "$*" in *--state*CD*) "{STAND_INS}/sacct" "$@" | sed -n "{held}" ;; esac
+'''
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "sacct").write_text(sacct)
+    (commands / "sacct").chmod(0o755)
+    (login := tmp_path / "login").mkdir()
+    bring_in([exported(login, before=commands)], tmp_path / "frost")
+    jobs = Site.load(tmp_path / "frost").read_jobs()
+    assert jobs.ledger.total == 9
+    assert jobs.runtime[jobs.job == 110] == 300 * SECOND
 
 
 def test_the_script_s_archive_becomes_a_site(tmp_path: Path, archive: Path) -> None:
