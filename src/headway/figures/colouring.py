@@ -9,19 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import UsageError
-from headway.figures.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SERIES,
-    SKY,
-    VERMILLION,
-    YELLOW,
-    literal,
-)
+from headway.figures import style
 from headway.plain import counted
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
@@ -32,16 +20,16 @@ Ints = NDArray[np.int64]
 COLOURINGS = ("why", "size", "user", "queue", "job")
 
 OF_REASON = {
-    "immediate": SKY,
-    "head": BLUE,
-    "backfill": ORANGE,
-    "reservation": GREEN,
-    "resumed": YELLOW,
-    "redirected": VERMILLION,
-    "urgent": PURPLE,
+    "immediate": style.SKY,
+    "head": style.BLUE,
+    "backfill": style.ORANGE,
+    "reservation": style.GREEN,
+    "resumed": style.YELLOW,
+    "redirected": style.VERMILLION,
+    "urgent": style.PURPLE,
     "urgent_backfill": "#E3B8CF",
     "urgent_preempt": "#8A3A66",
-    "promoted": BLACK,
+    "promoted": style.BLACK,
     "moved": "#7F6000",
 }
 """A colour for each reason; those of urgent jobs are three lightnesses of one."""
@@ -60,7 +48,6 @@ class Colouring:
     codes: Ints
     names: Sequence[str]
     colours: Sequence[str]
-    title: str = ""
 
 
 def colouring(schedule: Schedule, key: str, window: tuple[int, int] | None = None) -> Colouring:
@@ -72,14 +59,14 @@ def colouring(schedule: Schedule, key: str, window: tuple[int, int] | None = Non
         names = [name for code, name in enumerate(WHY) if (schedule.why == code).any()]
         place = np.zeros(len(WHY), np.int64)
         place[[WHY.index(name) for name in names]] = np.arange(len(names))
-        colours = [OF_REASON.get(name, GREY) for name in names]
-        return Colouring(place[schedule.why], [name.replace("_", " ") for name in names], colours, "started")
+        colours = [OF_REASON.get(name, style.GREY) for name in names]
+        return Colouring(place[schedule.why], [name.replace("_", " ") for name in names], colours)
     if key == "size":
         return _by_width(schedule)
     if key in ("user", "queue", *divisions(schedule.workload)):
-        return _by_owner(schedule, column_of(schedule.workload, key), key, window)
+        return _by_owner(schedule, column_of(schedule.workload, key), window)
     if key == "job":
-        return Colouring(np.arange(len(schedule)) % len(SERIES), (), SERIES)
+        return Colouring(np.arange(len(schedule)) % len(style.SERIES), (), style.SERIES)
     known = dict.fromkeys((*COLOURINGS, *divisions(schedule.workload)))
     raise UsageError(f"colour cannot be {key!r}; it is one of {', '.join(known)}")
 
@@ -102,12 +89,10 @@ def _by_width(schedule: Schedule) -> Colouring:
     # Few classes are as far apart as they can be; the widest jobs are always the darkest.
     shades = np.linspace(len(WIDTHS) - 1, 0, len(held)).round().astype(np.int64)[::-1]
     colours = [WIDTHS[shade] for shade in shades.tolist()]
-    return Colouring(place[joined], names, colours, "processors")
+    return Colouring(place[joined], names, colours)
 
 
-def _by_owner(
-    schedule: Schedule, column: str, title: str, window: tuple[int, int] | None = None
-) -> Colouring:
+def _by_owner(schedule: Schedule, column: str, window: tuple[int, int] | None) -> Colouring:
     """The users or queues with the largest areas by colour, the others in grey."""
     owners, place = np.unique(schedule.workload.columns[column], return_inverse=True)
     ran = schedule.run
@@ -119,9 +104,9 @@ def _by_owner(
     code = np.full(len(owners), NAMED, np.int64)
     code[ranked[:NAMED]] = np.arange(len(ranked[:NAMED]))
     named = owners[ranked[:NAMED]].tolist()
-    names = [literal(schedule.workload.name_of(column, owner, str(owner))) for owner in named]
+    names = [style.literal(schedule.workload.name_of(column, owner, str(owner))) for owner in named]
     others = len(owners) - len(names)
-    colours = [SKY, ORANGE, GREEN, BLUE, VERMILLION, PURPLE][: len(names)]
+    colours = [style.SKY, style.ORANGE, style.GREEN, style.BLUE, style.VERMILLION, style.PURPLE][: len(names)]
     if others:
-        names, colours = [*names, counted(others, "other")], [*colours, GREY]
-    return Colouring(code[place], names, colours, title)
+        names, colours = [*names, counted(others, "other")], [*colours, style.GREY]
+    return Colouring(code[place], names, colours)

@@ -64,26 +64,35 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def sheet(rows: int, height: float, share_time: bool = True) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels, one above the other, each `height` inches high; no global state."""
+def panels(rows: int, columns: int, inches: float, **settings: Any) -> tuple[Figure, Any]:
+    """A figure as wide as a page, so many inches high, and the rows of its panels; no global state."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH, height * rows + 0.5), layout="constrained")
-    axes = figure.subplots(rows, 1, sharex=share_time, squeeze=False)
+    figure = Figure(figsize=(WIDTH, inches), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **settings)
+
+
+def sheet(rows: int, height: float, share_time: bool = True) -> tuple[Figure, list[Axes]]:
+    """A figure of so many panels, one above the other, each `height` inches high."""
+    figure, axes = panels(rows, 1, height * rows + 0.5, sharex=share_time)
     return figure, [axes[row, 0] for row in range(rows)]
 
 
 def panels_for(count: int, most: int, height: float, above: float) -> tuple[Figure, list[Axes]]:
     """A figure of ``count`` panels, at most so many beside each other, with ``above`` inches for a legend."""
-    from matplotlib.figure import Figure
-
     columns = min(count, most)
     rows = -(-count // columns)
-    figure = Figure(figsize=(WIDTH, height * rows + above), layout="constrained")
-    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    figure, grid = panels(rows, columns, height * rows + above)
+    axes = list(grid.flat)
     for spare in axes[count:]:
         spare.set_visible(False)
     return figure, axes[:count]
+
+
+def legend_above(figure: Figure, panel: Axes, columns: int = 2) -> None:
+    """The legend of one panel above all of them."""
+    handles, names = panel.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper right", ncols=columns)
 
 
 def log_ticks(panel: Axes, values: Sequence[float], form: str = "{:g}") -> None:

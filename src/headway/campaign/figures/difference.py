@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.errors import UsageError
-from headway.figures.style import BLUE, GREY, VERMILLION, WIDTH, house_style, literal
+from headway.figures.style import BLUE, GREY, VERMILLION, house_style, literal, panels
 from headway.policies.spec import parse_spec
 from headway.schedule import Schedule
 
@@ -39,10 +39,7 @@ def difference(
     size = both["procs"].to_numpy().astype(np.float64)
     colour = np.where(change < 0, BLUE, np.where(change > 0, VERMILLION, GREY))
     with house_style():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(WIDTH, 2.8), layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
+        figure, [[left, right]] = panels(1, 2, 2.8, sharey=True, width_ratios=[3, 2])
         left.scatter(
             (submit - submit.min()) / DAY, change, s=2 + 10 * size / size.max(), c=colour, alpha=0.5,
             linewidths=0, rasterized=len(change) > 5000,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.campaign.figures.values import Floats, groups, mark_one, metric_label, scale, table, tick
-from headway.figures.style import BLACK, BLUE, SKY, VERMILLION, WIDTH, house_style, legend_columns, line
+from headway.figures.style import BLACK, BLUE, GREY, SKY, VERMILLION, WIDTH, house_style, legend_columns, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,7 @@ def ecdf(
             )
         scale(axes, list(found.values()), "x")
         if relative:
-            axes.axvline(1.0, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
+            axes.axvline(1.0, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
         axes.set_ylim(0, 1.02)
         axes.set_xlabel(metric_label(metric, relative, results.tau).replace("\n", " "))
         axes.set_ylabel("share of the cells")

@@ -9,7 +9,7 @@ import numpy as np
 from headway.campaign.figures.distributions import draw_boxes, mean_marks
 from headway.campaign.figures.values import groups, log_ticks, mark_one, metric_label, scale, table, tick
 from headway.errors import UsageError
-from headway.figures.style import WIDTH, house_style
+from headway.figures.style import WIDTH, house_style, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,10 +38,8 @@ def parameter_grid(
     columns = list(groups(cells, panel))
     places = list(groups(cells, x))
     with house_style():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(WIDTH, height * len(rows) + 0.5), layout="constrained")
-        grid = figure.subplots(len(rows), len(columns), sharey="row", sharex=True, squeeze=False)
+        inches = height * len(rows) + 0.5
+        figure, grid = panels(len(rows), len(columns), inches, sharey="row", sharex=True)
         for line, (name, part) in enumerate(rows.items()):
             everything = []
             for column, key in enumerate(columns):
@@ -100,15 +98,8 @@ def heat_map(
         for i, j in np.argwhere(np.isfinite(values)):
             red, green, blue, _ = image.cmap(image.norm(values[i, j]))
             dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5
-            axes.text(
-                j,
-                i,
-                f"{values[i, j]:.3g}",
-                ha="center",
-                va="center",
-                fontsize=7,
-                color="white" if dark else "black",
-            )
+            colour = "white" if dark else "black"
+            axes.text(j, i, f"{values[i, j]:.3g}", ha="center", va="center", fontsize=7, color=colour)
         axes.set_xticks(range(len(columns)), [tick(key) for key in columns])
         axes.set_yticks(range(len(lines)), [tick(key) for key in lines])
         axes.set_xlabel(x)

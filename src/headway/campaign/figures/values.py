@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.campaign.judging import refuse_texts
 from headway.errors import UsageError
-from headway.figures.style import literal
+from headway.figures.style import GREY, literal
 from headway.grammar import value_text
 from headway.metrics.catalogue import unit_of
 
@@ -69,7 +69,7 @@ def metric_label(metric: str, relative: bool, tau: float | None = None) -> str:
 def mark_one(axes: Axes, relative: bool) -> None:
     """A line where policy and baseline are equal."""
     if relative:
-        axes.axhline(1.0, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
+        axes.axhline(1.0, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
 
 
 def scale(axes: Axes, arrays: Sequence[Floats], which: Literal["x", "y"] = "y") -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.figures.style import BLACK, GREY, WIDTH, colour_of, house_style, line
+from headway.figures.style import BLACK, GREY, colour_of, house_style, legend_above, line, panels
 from headway.papers.locality.runs import PERCENT, Runs
 from headway.papers.locality.tables import REFERENCE, SCORE, SIZES, TEN, ratios, short
 from headway.papers.locality.weeks import Group
@@ -30,11 +30,8 @@ def sizes(runs: Runs, groups: Sequence[Group]) -> Figure:
 
 def by_score(runs: Runs, groups: Sequence[Group]) -> Figure:
     """The slides' figures: stretch and queue time of jobs under the score against FCFS."""
-    from matplotlib.figure import Figure
-
     with house_style():
-        figure = Figure(figsize=(WIDTH, 2.0 * len(groups) + 0.4), layout="constrained")
-        axes = figure.subplots(len(groups), 2, squeeze=False)
+        figure, axes = panels(len(groups), 2, 2.0 * len(groups) + 0.4)
         for row, group in zip(axes, groups, strict=True):
             for panel, number, label, scale in (
                 (row[0], "stretches", "stretch", 1.0),
@@ -50,8 +47,7 @@ def by_score(runs: Runs, groups: Sequence[Group]) -> Figure:
                 else:
                     panel.set_xscale("symlog", linthresh=0.1)
             row[0].set_ylabel("jobs (%)")
-        handles, names = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper right", ncols=2)
+        legend_above(figure, axes[0, 0])
     return figure
 
 
@@ -63,13 +59,10 @@ def _bars(
     numbers: Sequence[tuple[str, str]],
 ) -> Figure:
     """The mean over the weeks of a kind as a bar, the least and the largest as a line across its end."""
-    from matplotlib.figure import Figure
-
     with house_style():
-        figure = Figure(figsize=(WIDTH, 0.34 * len(policies) + 1.1), layout="constrained")
-        panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
+        figure, [axes] = panels(1, len(numbers), 0.34 * len(policies) + 1.1, sharey=True)
         thick = 0.8 / len(groups)
-        for panel, (number, label) in zip(panels, numbers, strict=True):
+        for panel, (number, label) in zip(axes, numbers, strict=True):
             for place, group in enumerate(groups):
                 base = runs.over(group, reference)
                 found = [ratios(runs.over(group, policy), base, number) for policy in policies]
@@ -89,7 +82,6 @@ def _bars(
             panel.set_xlabel(label)
             panel.set_yticks(range(len(policies)), [short(policy) for policy in policies])
             panel.margins(y=0.01)
-        panels[0].invert_yaxis()
-        handles, names = panels[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper right", ncols=len(groups))
+        axes[0].invert_yaxis()
+        legend_above(figure, axes[0], len(groups))
     return figure

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.figures.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    PALE,
-    SERIES,
-    VERMILLION,
-    WIDTH,
-    house_style,
-    line,
-    log_ticks,
-)
+from headway.figures import style
 from headway.papers.reallocation.examples import figure_2
 from headway.papers.reallocation.runs import COUPLES, Campaign
 from headway.papers.reallocation.scenarios import named
@@ -40,12 +29,14 @@ METRICS = {
     "relative_response": "relative mean response",
 }
 """The paper's four numbers, in the order of its figures."""
+BOX: dict[str, Any] = {"facecolor": style.PALE, "edgecolor": style.GREY}
+"""How a rectangle of a drawing looks."""
 
 
 def boxes(found: Campaign, metric: str) -> Figure:
     """A metric for every scenario and couple: minimum, quartiles, median, maximum and mean of the seeds."""
-    with house_style():
-        figure, axes = _empty(2.3)
+    with style.house_style():
+        figure, [[axes]] = style.panels(1, 1, 2.7)
         factor = 1 if metric == "relative_response" else 100
         for number, couple in enumerate(COUPLES):
             samples = [
@@ -53,20 +44,13 @@ def boxes(found: Campaign, metric: str) -> Figure:
                 for name in named(found.scenarios)
             ]
             places = np.arange(len(samples)) + (number - 1.5) * 0.2
-            _boxes(axes, samples, places, SERIES[number], couple)
+            _boxes(axes, samples, places, style.SERIES[number], couple)
         axes.set_xticks(range(len(found.scenarios)), named(found.scenarios))
         axes.set_ylabel(METRICS[metric])
         if metric in ("early", "relative_response"):
-            axes.axhline(50 if metric == "early" else 1, color=GREY, linewidth=0.6, zorder=0)
+            axes.axhline(50 if metric == "early" else 1, color=style.GREY, linewidth=0.6, zorder=0)
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2)
     return figure
-
-
-def _empty(height: float, panels: int = 1) -> tuple[Figure, Any]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH, height + 0.4), layout="constrained")
-    return figure, figure.subplots(1, panels)
 
 
 def _boxes(
@@ -84,23 +68,25 @@ def _boxes(
         patch_artist=True,
         manage_ticks=False,
         boxprops={"facecolor": colour, "linewidth": 0.4, "alpha": 0.7},
-        medianprops={"color": BLACK, "linewidth": 0.9},
+        medianprops={"color": style.BLACK, "linewidth": 0.9},
         whiskerprops={"linewidth": 0.6, "color": colour},
         capprops={"linewidth": 0.6, "color": colour},
-        meanprops={"marker": "s", "markersize": 1.8, "markerfacecolor": VERMILLION, "markeredgewidth": 0},
+        meanprops={"marker": "s", "markersize": 1.8, "mfc": style.VERMILLION, "markeredgewidth": 0},
     )
     drawn["boxes"][0].set_label(label)
 
 
 def speedups() -> Figure:
     """Figure 4: Amdahl's law for the four types, each up to its limit."""
-    with house_style():
-        figure, axes = _empty(2.0)
+    with style.house_style():
+        figure, [[axes]] = style.panels(1, 1, 2.4)
         for number, (fraction, limit, _) in enumerate(TYPES_OF_JOBS):
             n = np.arange(1, 651)
             values = amdahl(fraction, n)
-            axes.plot(n, values, label=f"t{number + 1}: P = {fraction:g}, limit {limit}", **line(number))
-            axes.plot([limit], [values[limit - 1]], "o", color=SERIES[number], markersize=3)
+            axes.plot(
+                n, values, label=f"t{number + 1}: P = {fraction:g}, limit {limit}", **style.line(number)
+            )
+            axes.plot([limit], [values[limit - 1]], "o", color=style.SERIES[number], markersize=3)
         axes.set_yscale("log")
         axes.set_xlabel("processors")
         axes.set_ylabel("speedup")
@@ -125,17 +111,17 @@ def architecture() -> Figure:
     """Figure 1: client, agent, servers and batch systems, with the steps of a submission and of a move."""
     from matplotlib.patches import Rectangle
 
-    with house_style():
-        figure, axes = _empty(2.2)
+    with style.house_style():
+        figure, [[axes]] = style.panels(1, 1, 2.6)
         axes.set(xlim=(0, 1), ylim=(0, 1))
         axes.axis("off")
         for x, y, name in (
             (0.02, 0.71, "client"), (0.41, 0.71, "agent"), (0.41, 0.35, "server 1"), (0.80, 0.35, "server 2"),
             (0.41, 0.01, "cluster 1"), (0.80, 0.01, "cluster 2"),
         ):  # fmt: skip
-            axes.add_patch(Rectangle((x, y), 0.18, 0.15, facecolor=PALE, edgecolor=GREY, linewidth=0.8))
+            axes.add_patch(Rectangle((x, y), 0.18, 0.15, **BOX, linewidth=0.8))
             axes.text(x + 0.09, y + 0.075, name, ha="center", va="center", weight="bold")
-        arrow = {"arrowstyle": "-|>", "color": BLUE, "linewidth": 1}
+        arrow = {"arrowstyle": "-|>", "color": style.BLUE, "linewidth": 1}
         for begin, end, text in STEPS:
             axes.annotate("", xy=end, xytext=begin, arrowprops=arrow)
             axes.text((begin[0] + end[0]) / 2 + 0.008, (begin[1] + end[1]) / 2 + 0.015, text, fontsize=7)
@@ -146,28 +132,20 @@ def binary_search() -> Figure:
     """Figure 2: where the task would run on each number of processors, in the order in which it is asked."""
     from matplotlib.patches import Rectangle
 
-    with house_style():
-        figure, axes = _empty(1.6, 5)
+    with style.house_style():
+        figure, [axes] = style.panels(1, 5, 2.0)
         for panel, n in zip(axes, (1, 5, 3, 2, 4), strict=True):
             schedule = figure_2((1, n, 7 / n, 7 / n)).run(
                 "reallocation(mode=none, local=conservative(compress=none))"
             )
-            minutes = [(int(x) / MINUTE - 1) for x in (schedule.start[4], schedule.end[4])]
-            free = _free_of(schedule)
-            for begin, end, level in free:
-                panel.add_patch(
-                    Rectangle(
-                        (begin, 0), end - begin, 5 - level, facecolor=PALE, edgecolor=GREY, linewidth=0.4
-                    )
-                )
-            panel.add_patch(
-                Rectangle(
-                    (minutes[0], 5 - n), minutes[1] - minutes[0], n, facecolor=BLUE, alpha=0.8, linewidth=0
-                )
-            )
+            for begin, end, level in _free_of(schedule):
+                panel.add_patch(Rectangle((begin, 0), end - begin, 5 - level, **BOX, linewidth=0.4))
+            begin, end = (int(x) / MINUTE - 1 for x in (schedule.start[4], schedule.end[4]))
+            look: dict[str, Any] = {"facecolor": style.BLUE, "alpha": 0.8, "linewidth": 0}
+            panel.add_patch(Rectangle((begin, 5 - n), end - begin, n, **look))
             panel.set(xlim=(0, 8), ylim=(0, 5), xticks=(0, 2, 4, 6, 8), yticks=(0, 5), xlabel="minutes")
             asked = "not asked" if n == 4 else "asked"
-            panel.set_title(f"{n}: {minutes[1]:.4g} min\n({asked})")
+            panel.set_title(f"{n}: {end:.4g} min\n({asked})")
         axes[0].set_ylabel("processors")
     return figure
 
@@ -184,21 +162,23 @@ def _free_of(schedule: Schedule) -> list[tuple[float, float, int]]:
     return [(begin, end, 5 - sum(q for s, e, q in walls if s <= begin < e)) for begin, end in pairwise(times)]
 
 
-def curves(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], log: Sequence[str]) -> Figure:
+def curves(
+    questions: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], log: Sequence[str]
+) -> Figure:
     """Relative response of all tasks: a panel for each question, a curve for each couple."""
-    with house_style():
-        figure, axes = _empty(2.0, len(panels))
-        for panel, (title, found) in zip(np.atleast_1d(axes), panels.items(), strict=True):
+    with style.house_style():
+        figure, [axes] = style.panels(1, len(questions), 2.4)
+        for panel, (title, found) in zip(axes, questions.items(), strict=True):
             for number, (couple, points) in enumerate(found.items()):
-                panel.plot(*zip(*points, strict=True), marker="o", markersize=2, label=couple, **line(number))
-            panel.axhline(1, color=GREY, linewidth=0.6, zorder=0)
+                panel.plot(
+                    *zip(*points, strict=True), marker="o", markersize=2, label=couple, **style.line(number)
+                )
+            panel.axhline(1, color=style.GREY, linewidth=0.6, zorder=0)
             panel.set_xlabel(title)
             if title in log:
                 values = [value for value, _ in next(iter(found.values()))]
-                log_ticks(panel, values)
+                style.log_ticks(panel, values)
                 panel.tick_params(axis="x", labelsize=6)
-        first = np.atleast_1d(axes)[0]
-        first.set_ylabel("relative mean response")
-        handles, names = first.get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper right", ncols=2)
+        axes[0].set_ylabel("relative mean response")
+        style.legend_above(figure, axes[0])
     return figure

@@ -9,6 +9,7 @@ import polars as pl
 
 from headway.campaign import Campaign
 from headway.errors import HeadwayError
+from headway.figures.style import save
 from headway.papers.redirection import TITLE, beyond, figures, page, readings, which_logs, which_weeks
 from headway.papers.redirection.claims import claims
 from headway.papers.redirection.grid import QUICK, Grid, best, over_weeks, paired, paper_campaign
@@ -137,4 +138,6 @@ class Work:
             "response": figures.figure_response(runs, of_paper(self.logs)),
             "beyond": figures.figure_beyond(curves, self.grid.thetas),
         }
-        self.result.files += [figures.write(figure, self.folder, name) for name, figure in made.items()]
+        self.result.files += [
+            save(figure, self.folder / f"redirection-{name}.svg") for name, figure in made.items()
+        ]

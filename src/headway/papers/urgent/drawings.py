@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headway.figures import gantt
-from headway.figures.style import BLACK, BLUE, GREY, PALE, SERIES, VERMILLION, WIDTH, house_style
+from headway.figures.style import BLACK, BLUE, GREY, PALE, SERIES, VERMILLION, house_style, panels
 from headway.simulate import simulate
 from headway.workload import Workload
 from headway.workload.transform.swap_model import SUSPICIOUS, fits
@@ -67,23 +67,13 @@ def cases() -> Figure:
 
 def flow() -> Figure:
     """Partial process swapping: the engine's memory goes to its host and comes back."""
-    from matplotlib.figure import Figure
-
     with house_style():
-        figure = Figure(figsize=(WIDTH, 2.3), layout="constrained")
-        panel = figure.subplots()
+        figure, [[panel]] = panels(1, 1, 2.3)
         panel.set(xlim=(0, 10), ylim=(0, 4))
         panel.axis("off")
-        _box(panel, 0.2, 0.4, 2.6, 3.2, "vector host (VH)", "memory of processes\nthat were swapped out")
-        _box(
-            panel,
-            7.2,
-            0.4,
-            2.6,
-            3.2,
-            "vector engine (VE)",
-            "memory of the process\nthat runs; what stays\nties it to this engine",
-        )
+        _box(panel, 0.2, "vector host (VH)", "memory of processes\nthat were swapped out")
+        kept = "memory of the process\nthat runs; what stays\nties it to this engine"
+        _box(panel, 7.2, "vector engine (VE)", kept)
         for height, text, colour, way in STEPS:
             panel.text(5, height + 0.03, text, ha="center", va="bottom", fontsize=8, color=colour)
             if way:
@@ -93,9 +83,10 @@ def flow() -> Figure:
     return figure
 
 
-def _box(panel: Axes, x: float, y: float, width: float, height: float, title: str, text: str) -> None:
+def _box(panel: Axes, x: float, title: str, text: str) -> None:
     from matplotlib.patches import Rectangle
 
+    y, width, height = 0.4, 2.6, 3.2
     panel.add_patch(Rectangle((x, y), width, height, facecolor=PALE, edgecolor=GREY, linewidth=0.8))
     panel.text(x + width / 2, y + height - 0.35, title, ha="center", va="center", weight="bold")
     panel.text(x + width / 2, y + height / 2 - 0.2, text, ha="center", va="center", fontsize=7)
@@ -103,12 +94,9 @@ def _box(panel: Axes, x: float, y: float, width: float, height: float, title: st
 
 def table_3() -> Figure:
     """Swap time against size: the 32 points of Table 3, and the line of those that are not suspicious."""
-    from matplotlib.figure import Figure
-
     line = fits()[1]
     with house_style():
-        figure = Figure(figsize=(WIDTH, 2.8), layout="constrained")
-        panel = figure.subplots()
+        figure, [[panel]] = panels(1, 1, 2.8)
         for place, label in enumerate(sorted({point[0] for point in SWAP_TABLE})):
             own = [point for point in SWAP_TABLE if point[0] == label]
             panel.plot(

@@ -5,29 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from headway.figures.style import GREY, WIDTH, house_style, line, log_ticks, read_log
+from headway.figures.style import GREY, house_style, line, log_ticks, panels, read_log
 from headway.papers.log import Log
 from headway.papers.urgent.logs import TSUNAMI
 from headway.papers.urgent.runs import PERCENT, Run, Runs
 from headway.papers.urgent.tables import LIMIT, POLICIES, RATES, SCALES, by_rate, scaled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-def _sheet(rows: int, columns: int, height: float = 2.3) -> tuple[Figure, list[list[Axes]]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH, height * rows + 0.3), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False)
-    return figure, [[axes[row, column] for column in range(columns)] for row in range(rows)]
 
 
 def without_treatment(runs: Runs, logs: Sequence[Log]) -> Figure:
     """When urgent jobs arrive (Figure 2), and slowdowns where nobody cares for them (Figure 3)."""
     with house_style():
-        figure, axes = _sheet(len(logs), 2)
+        figure, axes = panels(len(logs), 2, 2.3 * len(logs) + 0.3)
         for log, (left, right) in zip(logs, axes, strict=True):
             found = runs.get(log, Run("conservative(compress=scratch)"))
             sizes = [procs for procs, _ in TSUNAMI]
@@ -50,28 +41,28 @@ def without_treatment(runs: Runs, logs: Sequence[Log]) -> Figure:
             right.set_xlabel("slowdown")
             right.set_ylabel("jobs (%)")
             right.set_title(f"{log.title}: Backfill, all treated alike")
-        axes[0][1].legend()
+        axes[0, 1].legend()
     return figure
 
 
 def regular_jobs(runs: Runs, logs: Sequence[Log]) -> Figure:
     """Response and slowdown of regular jobs under each scheduler (Figures 10 to 12)."""
     with house_style():
-        figure, axes = _sheet(len(logs), 2)
+        figure, axes = panels(len(logs), 2, 2.3 * len(logs) + 0.3)
         titles = [title for title, _ in POLICIES]
-        for log, panels in zip(logs, axes, strict=True):
+        for log, (bars, dots) in zip(logs, axes, strict=True):
             found = [runs.get(log, Run(policy)) for _, policy in POLICIES]
             values = (
                 [numbers["regular_mean_response"] / 3600 for numbers in found],
                 [numbers["regular_mean_slowdown"] for numbers in found],
             )
             colours = [line(place)["color"] for place in range(len(titles))]
-            panels[0].bar(titles, values[0], color=colours)
+            bars.bar(titles, values[0], color=colours)
             # A bar on a logarithmic axis has no length: its foot is wherever the axis is cut.
-            panels[1].scatter(titles, values[1], color=colours, s=24)
-            panels[1].set_yscale("log")
-            read_log(panels[1])
-            for panel, name in zip(panels, ("response (h)", "slowdown"), strict=True):
+            dots.scatter(titles, values[1], color=colours, s=24)
+            dots.set_yscale("log")
+            read_log(dots)
+            for panel, name in zip((bars, dots), ("response (h)", "slowdown"), strict=True):
                 panel.set_ylabel(f"mean {name}")
                 panel.set_title(f"{log.title}, regular jobs")
     return figure
@@ -80,8 +71,7 @@ def regular_jobs(runs: Runs, logs: Sequence[Log]) -> Figure:
 def longer_swaps(runs: Runs, logs: Sequence[Log]) -> Figure:
     """Lateness of urgent jobs and response of regular ones against the length of swaps (Figure 13)."""
     with house_style():
-        figure, axes = _sheet(1, 2, 2.6)
-        left, right = axes[0]
+        figure, [[left, right]] = panels(1, 2, 2.9)
         for number, log in enumerate(logs):
             found = [runs.get(log, scaled(scale)) for scale in SCALES]
             left.plot(
@@ -105,8 +95,7 @@ def longer_swaps(runs: Runs, logs: Sequence[Log]) -> Figure:
 def urgent_rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Figure:
     """Lateness and regular response against the number of urgent jobs an hour."""
     with house_style():
-        figure, axes = _sheet(1, 2, 2.6)
-        left, right = axes[0]
+        figure, [[left, right]] = panels(1, 2, 2.9)
         for number, log in enumerate(logs):
             tried = by_rate(runs, log, jobs)
             rates, late = [rate for rate, _ in tried], [found["urgent_lateness"] for _, found in tried]
