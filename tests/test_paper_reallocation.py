@@ -102,7 +102,7 @@ def made_up(**values: float) -> Campaign:
         for seed in (0, 1):
             own = {k.split("__")[1]: v for k, v in values.items() if k.startswith(couple.replace("-", "_"))}
             numbers["Small", couple, seed] = {**base, **own}
-    return Campaign([SMALL], [0, 1], numbers)
+    return Campaign([SMALL], numbers)
 
 
 def verdict(found: Campaign, begin: str, shared: bool = False) -> str:

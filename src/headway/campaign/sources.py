@@ -17,7 +17,7 @@ from headway.errors import UsageError
 from headway.workload import Workload, read, read_annotations
 from headway.workload.models import MODELS, generate
 from headway.workload.rules import choose
-from headway.workload.transform import TRANSFORMATIONS, apply_each
+from headway.workload.transform import apply_each
 
 SEED = "{seed}"
 _WEEK = re.compile(r"week\(number=(\d+),")
@@ -47,12 +47,6 @@ class Source:
     def seeded(self) -> bool:
         """Whether its workloads differ from seed to seed."""
         return any(SEED in text for text in (self.model or "", *self.apply))
-
-    @property
-    def several(self) -> bool:
-        """Whether it may give more than one workload a seed."""
-        names = [re.split(r"[^\w]", text.strip(), maxsplit=1)[0] for text in self.apply]
-        return any(name in TRANSFORMATIONS and TRANSFORMATIONS[name].many for name in names)
 
     def expand(self, seeds: Sequence[int]) -> Iterator[list[Part]]:
         """Its workloads, seed by seed where they differ; what does not depend on the seed is done once."""

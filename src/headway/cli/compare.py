@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import INTERRUPTED, command, this_command
 from headway.cli.report import check_report
-from headway.errors import UsageError
+from headway.errors import InputError, UsageError
 from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
@@ -128,9 +129,7 @@ def compare(
     schedules = [schedule for schedule, _ in finished]
     comparison = hold_side_by_side(schedules, names=_names(schedules, [change for _, change in finished]))
     if out is not None:
-        from headway.cli.folders import save_comparison
-
-        save_comparison(comparison, out, force, spreadsheet)
+        _save(comparison, out, force, spreadsheet)
     if report is not None:
         _write_report(comparison, report)
     if json:
@@ -165,6 +164,23 @@ def _show(comparison: Comparison, details: int, written: Sequence[str]) -> None:
     difference_tables(console, comparison, details)
     if written:
         console.print(f"\nwritten to {' and '.join(written)}")
+
+
+def _save(comparison: Comparison, folder: Path, force: bool, spreadsheet: bool) -> None:
+    """Write a folder for each run and the tables, whole or not at all; an earlier comparison is gone."""
+    from headway.cli.saved import compared_folders, folder_names
+    from headway.schedule.files import write_files
+    from headway.schedule.folder import whole_folder
+
+    earlier: list[str] = []
+    with suppress(InputError):  # no comparison is there, or no sound one
+        earlier = [run.name for run in compared_folders(folder)]
+    with whole_folder(folder, force, stale=earlier) as draft:
+        names = folder_names(comparison.names)
+        for name, schedule, summary in zip(names, comparison.schedules, comparison.summaries, strict=True):
+            (draft / name).mkdir()
+            write_files(schedule, draft / name, summary, spreadsheet=spreadsheet)
+        comparison.write(draft)
 
 
 def _write_report(comparison: Comparison, file: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from headway.cli import options
 from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import command
-from headway.cli.when import outlook_of, past_of, policy_of
+from headway.cli.outlooks import outlook_of, past_of, policy_of
 from headway.errors import UsageError
 from headway.plain import counted
 from headway.writing import replacing

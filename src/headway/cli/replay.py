@@ -74,7 +74,7 @@ def replay(
 
     inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
     recorded_waits(inputs.workload)  # complain before a long run, not after it
-    base = Case(inputs.workload, inputs.platform, policy or ("slurm" if inputs.platform.site else "easy"))
+    base = Case.of(inputs.workload, inputs.platform, policy)
     wanted = len(inputs.workload) <= FEW if causes is None else causes
     found, ranked, left_out = _score(inputs, base, seeds, seed, wanted)
     document = found.describe() | {"causes": [one.describe() for one in ranked]} | {"ledger": left_out.rows()}
@@ -109,17 +109,14 @@ def _score(
     """The fidelity of the base over its seeds, the causes where they are wanted, and the run's ledger."""
     from headway.replay import fidelity
     from headway.what_if.causes import causes, possible, rules_off
-    from headway.what_if.runs import simulate_all, with_seeds
+    from headway.what_if.runs import simulate_each, with_seeds
 
     variants = possible(rules_off(base)) if wanted else {}
     runs = [with_seeds(case, seeds) for case in (base, *variants.values())]
     count = sum(map(len, runs))
     what = f"{base.policy}, {count} runs" if count > 1 else base.policy
     with inputs.display.working(what) as progress:
-        every = iter(
-            simulate_all([one for run in runs for one in run], progress, inputs.display.say, seed=seed)
-        )
-    schedules = [[next(every) for _ in run] for run in runs]
+        schedules = simulate_each(runs, progress, inputs.display.say, seed)
     found, *others = (fidelity(*run) for run in schedules)
     ranked = causes(found, dict(zip(variants, others, strict=True)))
     return found, ranked, schedules[0][0].workload.ledger

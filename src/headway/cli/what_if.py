@@ -71,7 +71,7 @@ def what_if(
     check_choices(procs, None, json, quiet, site)
     rules, sizes = parse_rules(rule), "--procs N or --site DIR"
     inputs = Inputs.read(trace, procs, None, None, rules, quiet=quiet, site=site, sizes=sizes)
-    base = Case(inputs.workload, inputs.platform, policy or ("slurm" if inputs.platform.site else "easy"))
+    base = Case.of(inputs.workload, inputs.platform, policy)
     cases = {}
     for texts in wanted:
         case = base
@@ -115,13 +115,13 @@ def _words(text: str) -> list[str]:
 
 def _answers(inputs: Inputs, base: Case, cases: dict[str, Case], seeds: int) -> list[Answer]:
     """Base and variants, each under its seeds, as many runs at a time as there are cores."""
-    from headway.what_if import answer, simulate_all, with_seeds
+    from headway.what_if import answer, with_seeds
+    from headway.what_if.runs import simulate_each
 
     runs = [with_seeds(case, seeds) for case in (base, *cases.values())]
     count = sum(map(len, runs))
     with inputs.display.working(counted(count, "run")) as progress:
-        every = iter(simulate_all([one for run in runs for one in run], progress, inputs.display.say))
-    before, *others = ([next(every) for _ in run] for run in runs)
+        before, *others = simulate_each(runs, progress, inputs.display.say)
     for schedule in (one for run in (before, *others) for one in run):
         schedule.provenance.pop("timing", None)  # the same question gives the same report, byte for byte
     for schedule in before[:1]:

@@ -23,7 +23,6 @@ from headway.live.record import recorded
 from headway.live.task import Task
 from headway.live.wire import Remote
 from headway.plain import Notify, Progress
-from headway.result import Result
 from headway.units import SECOND
 from headway.writing import replacing, write_text
 
@@ -62,7 +61,6 @@ PATIENCE = 90.0
 class Shown:
     """What a demonstration leaves."""
 
-    schedule: Result
     verdict: Audit
     page: Path
     tasks: int
@@ -146,7 +144,7 @@ def show(folder: Path, count: int, say: Notify, progress: Progress) -> Shown:
         schedule = recorded(grid, journal)
     schedule.save(folder / "schedule", force=True)
     moves = 0 if schedule.moves is None else len(schedule.moves)
-    return Shown(schedule, audit(schedule), shown, count, moves, time.monotonic() - begun)
+    return Shown(audit(schedule), shown, count, moves, time.monotonic() - begun)
 
 
 def _finished(agent: Remote, count: int, progress: Progress) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.live.batch import Act, Batch
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
-from headway.live.local_queue import Entry, LocalQueue
+from headway.live.local_queue import LIVE, Entry, LocalQueue
 from headway.live.processes import Processes
 from headway.live.script import FENCED, Fence, job_script, read_fence, remove_fence
 from headway.live.server import ClusterServer, check_acts, widest
@@ -271,7 +271,7 @@ class LocalServer(ClusterServer):
     def _set(self, entry: Entry, **columns: Any) -> None:
         self.queue.set(entry.number, **columns)
         fresh = self.queue.job(entry.number)
-        if fresh.state in ("waiting", "due", "running", "suspended"):
+        if fresh.state in LIVE:
             self.entries[entry.number] = fresh
         else:
             self.entries.pop(entry.number, None)

@@ -41,9 +41,11 @@ class KeptRuns:
         else:
             say(f"{self.path}: made by another version of Headway; its runs are simulated again.")
 
-    def get(self, key: str, make: Callable[[], Numbers]) -> Numbers:
-        """The numbers of a run, measured now if they are not there."""
+    def get(self, key: str, make: Callable[[], Numbers], told: str = "") -> Numbers:
+        """The numbers of a run, measured now if they are not there; what is ``told`` then is said."""
         if key not in self.results:
+            if told:
+                self.say(told)
             self.keep({key: make()})
         return self.results[key]
 

@@ -146,10 +146,6 @@ class PolicyInfo:
         """A command that runs the policy, with all that it needs."""
         return f"headway simulate {self.example_on} --policy '{self.example}'"
 
-    def parameter(self, name: str) -> Parameter | None:
-        """The parameter of that name, or None."""
-        return next((parameter for parameter in self.parameters if parameter.name == name), None)
-
     def complete(self, given: Mapping[str, object], read: Read) -> dict[str, object]:
         """The value of every parameter, checked: what was given, and defaults for the rest."""
         names = [parameter.name for parameter in self.parameters]

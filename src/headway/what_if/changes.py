@@ -45,6 +45,11 @@ class Case:
     platform: Platform
     policy: str
 
+    @classmethod
+    def of(cls, workload: Workload, platform: Platform, policy: str = "") -> Case:
+        """The jobs on their machine; where no policy is named by Slurm's rules on a site, else easy."""
+        return cls(workload, platform, policy or ("slurm" if platform.site else "easy"))
+
     @property
     def site(self) -> Site | None:
         return self.platform.site

@@ -64,6 +64,14 @@ def simulate_all(
             raise
 
 
+def simulate_each(
+    runs: Sequence[Sequence[Case]], progress: Progress, notify: Notify, seed: int = 0
+) -> list[list[Result]]:
+    """The cases of several lists, all simulated together, in such lists."""
+    done = iter(simulate_all([case for cases in runs for case in cases], progress, notify, seed=seed))
+    return [[next(done) for _ in cases] for cases in runs]
+
+
 def _simulated(case: Case, progress: Progress, notify: Notify | None, seed: int) -> Result:
     progress(0, len(case.workload))  # a run that nobody waits for any more does not begin
     return simulate(case.workload, case.platform, case.policy, progress=progress, notify=notify, seed=seed)

@@ -46,17 +46,17 @@ class Runs:
     """The results so far; what is missing is simulated."""
 
     def __init__(self, folder: Path, say: Notify) -> None:
-        self.kept, self.say = KeptRuns(folder, say), say
+        self.kept = KeptRuns(folder, say)
         self._plain: dict[tuple[str, ...], Schedule] = {}
 
     def get(self, log: Log, run: Run) -> Numbers:
         """The numbers of a run on a log."""
-        return self.kept.get(f"{log.name} {log.digest} {run.key}", lambda: self._measure(log, run))
-
-    def _measure(self, log: Log, run: Run) -> Numbers:
         zero = "" if run.zero == "kept" else f", jobs of no length: {run.zero}"
         due = f"{run.hours:g} h" if run.until == "horizon" else run.until
-        self.say(f"{log.title}: {run.policy}, {due}, {run.chosen}, {run.times} times{zero}")
+        told = f"{log.title}: {run.policy}, {due}, {run.chosen}, {run.times} times{zero}"
+        return self.kept.get(f"{log.name} {log.digest} {run.key}", lambda: self._measure(log, run), told)
+
+    def _measure(self, log: Log, run: Run) -> Numbers:
         workload = labelled(prepared(log, run.times, run.zero), run.chosen, run.hours, run.until)
         if not run.policy.startswith("conservative"):
             return measure(simulate(workload, log.procs, run.policy))

@@ -80,12 +80,7 @@ class Runs:
     def other(self, name: str, scenario: Scenario, seed: int, make: Callable[[], Numbers]) -> Numbers:
         """The numbers of any other run on a scenario, by a name of its own."""
         told = f"{name}, {scenario.label}, seed {seed}"
-
-        def said() -> Numbers:
-            self.say(told)
-            return make()
-
-        return self.kept.get(f"{told}, {self.digest(scenario)}", said)
+        return self.kept.get(f"{told}, {self.digest(scenario)}", make, told)
 
 
 def measure(schedule: Schedule, reference: Schedule) -> Numbers:
@@ -107,7 +102,6 @@ class Campaign:
     """All runs of one kind: numbers by scenario, couple and seed."""
 
     scenarios: Sequence[Scenario]
-    seeds: Sequence[int]
     numbers: Mapping[tuple[str, str, int], Numbers]
 
     def values(self, metric: str, couple: str, scenario: str | None = None) -> list[float]:
@@ -134,4 +128,4 @@ def campaign(
         for seed in seeds:
             for couple, found in runs.get(Setting(scenario, dedicated, speeds, seed)).items():
                 numbers[scenario.name, couple, seed] = found
-    return Campaign(scenarios, seeds, numbers)
+    return Campaign(scenarios, numbers)

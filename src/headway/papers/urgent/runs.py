@@ -58,17 +58,13 @@ class Runs:
     """The results so far; what is missing is simulated."""
 
     def __init__(self, folder: Path, say: Notify, sizes: str = TABLE) -> None:
-        self.kept, self.say, self.sizes = KeptRuns(folder, say), say, sizes
+        self.kept, self.sizes = KeptRuns(folder, say), sizes
 
     def get(self, log: Log, run: Run) -> Numbers:
         """The numbers of a run on a log."""
         run = replace(run, sizes=run.sizes or self.sizes)
-
-        def make() -> Numbers:
-            self.say(f"{log.title}: {run}")
-            return measure(simulated(log, run))
-
-        return self.kept.get(f"{log.name} {log.digest} {run.key}", make)
+        key, told = f"{log.name} {log.digest} {run.key}", f"{log.title}: {run}"
+        return self.kept.get(key, lambda: measure(simulated(log, run)), told)
 
 
 def simulated(log: Log, run: Run) -> Schedule:
