@@ -16,7 +16,7 @@ from headway import Schedule
 from headway.explain import Explanation, explain
 from headway.schedule import WHY
 from headway.workload.models import generate
-from small_schedules import pieces, schedule, workload
+from small_schedules import Job, pieces, schedule, workload
 from traces import trace
 
 MODEL = "lublin(jobs=1200, procs=64, load=0.9, estimates=tsafrir, seed=11)"
@@ -117,6 +117,45 @@ def test_ten_jobs_of_a_real_log(policy: str) -> None:
 EARLIER = re.compile(
     r"With (a request of )?(.+?) instead of .+? it would have started (.+?) earlier, at (once|\d+)"
 )
+
+
+def told(jobs: list[Job], procs: int, policy: str, job: int, **columns: Any) -> str:
+    result = package.simulate(workload(jobs, **columns), procs, policy)
+    return said(explain(result, job, simulate_again=False))
+
+
+def test_who_starts_at_once_may_leave_earlier_jobs_waiting() -> None:
+    """Shortest first on 2 processors: job 2 wants both and waits for job 1; job 3 is shorter and fits."""
+    text = told([(0, 1, 9, 9), (1, 2, 9, 9), (2, 1, 1, 1)], 2, "sjf", 3)
+    assert "enough processors were free when it came. 1 job submitted before it still waited: job 2." in text
+    assert "still waited" not in told([(0, 1, 9, 9)], 2, "sjf", 1)
+
+
+def test_others_took_processors_only_where_they_did() -> None:
+    """Six jobs of one processor end one by one; job 7 wants all six, job 8 passes it on the first."""
+    six: list[Job] = [(0, 1, 10 + second, 10 + second) for second in range(6)]
+    text = told([*six, (1, 6, 9, 9)], 6, "easy", 7)
+    assert "2 jobs ended and freed 2 processors and at last job 3 with 1 processor after 11 s;" in text
+    text = told([*six, (1, 6, 9, 9), (2, 1, 1, 1)], 6, "easy", 7)
+    assert "3 jobs ended and freed 3 processors, some of which others took, and at last job 3" in text
+
+
+def test_a_job_that_was_suspended_has_not_ended_and_does_not_run() -> None:
+    """The urgent job 1 ends 20 s early: job 3, which passed the urgent job 2, is suspended for that."""
+    jobs: list[Job] = [(0, 1, 30, 50), (5, 2, 9, 9), (6, 1, 44, 44)]
+    text = told(jobs, 2, "ujfb(swap=3)", 2, urgent=[True, True, False])
+    assert "What ended or were stopped and freed processors, counted from its submission: job 1 " in text
+    assert "1 job that came later started before it, in a run that was stopped later (job 3); none" in text
+
+
+def test_who_was_promised_nothing_was_told_a_start() -> None:
+    jobs: list[Job] = [(0, 1, 5, 9), (1, 1, 5, 9)]
+    assert "It was promised to start by 9 s (8 s after it was submitted); it started 4 s earlier." in told(
+        jobs, 1, "conservative", 2
+    )
+    assert "It was told a start at 9 s (8 s after it was submitted); it started 4 s earlier." in told(
+        jobs, 1, "conservative(compress=scratch)", 2
+    )
 
 
 def test_what_would_have_helped_is_what_the_whole_simulation_says() -> None:

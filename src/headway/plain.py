@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 Progress = Callable[[int, int], None]
 """Is told how much is done, and of how much."""
@@ -63,3 +63,12 @@ def counted(count: int, what: str) -> str:
     """
     many = what[:-1] + "ies" if what.endswith("y") else what + "s"
     return f"{count:,} {what if count == 1 else many}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Items as in a sentence.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

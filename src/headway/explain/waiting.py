@@ -6,7 +6,8 @@ import numpy as np
 
 from headway.explain.place import Case
 from headway.explain.words import at, count_jobs, duration, jobs, processors
-from headway.schedule.codes import WHY
+from headway.plain import listed
+from headway.schedule.codes import ENDED, WHY
 
 MANY = 4
 """Ends of jobs, and outages, told one by one; more are summed up."""
@@ -82,19 +83,23 @@ def _for_processors(case: Case, turn: int) -> list[str]:
     ends = ends[np.lexsort((case.held.job[ends], case.held.end[ends]))]
     if not len(ends):
         return said
+    by_themselves = np.isin(case.held.ended[ends], [ENDED.index("done"), ENDED.index("walltime")])
+    ended = "ended" if by_themselves.all() else "ended or were stopped"
     told = [
         f"job {case.ids(case.held.job[end])} with {processors(int(case.held.procs[end]))} "
         f"after {duration(int(case.held.end[end]) - case.submit)}"
         for end in ends[-MANY:]
     ]
     if len(ends) > MANY:
-        rest = int(case.held.procs[ends[:-MANY]].sum())
+        rest = ends[:-MANY]
+        others = (case.held.start > turn) & (case.held.start <= case.start) & (case.held.job != case.row)
+        took = ", some of which others took," if others.any() else ""
         said.append(
-            f"{count_jobs(len(ends) - MANY)} ended and freed {processors(rest)}, some of which others took, "
-            f"and at last {'; '.join(told)}."
+            f"{count_jobs(len(np.unique(case.held.job[rest])))} {ended} and freed "
+            f"{processors(int(case.held.procs[rest].sum()))}{took} and at last {'; '.join(told)}."
         )
     else:
-        said.append(f"What ended and freed processors, counted from its submission: {'; '.join(told)}.")
+        said.append(f"What {ended} and freed processors, counted from its submission: {'; '.join(told)}.")
     return said
 
 
@@ -126,20 +131,23 @@ def _overtaken(case: Case) -> list[str]:
     past = np.flatnonzero(case.after() & (first < case.start) & (first >= case.submit))
     if not len(past):
         return ["No job that came later started before it."]
-    backfilled = past[case.schedule.why[past] == WHY.index("backfill")]
-    by_order = len(past) - len(backfilled)
+    again = (case.schedule.start[past] > first[past]) | (case.schedule.why[past] == WHY.index("resumed"))
+    backfilled = ~again & (case.schedule.why[past] == WHY.index("backfill"))
+    ways = {
+        "by backfilling": int(backfilled.sum()),
+        "by the order of the queue": int((~again & ~backfilled).sum()),
+        "in a run that was stopped later": int(again.sum()),
+    }
+    counts = {way: count for way, count in ways.items() if count}
+    told = [f"{count} {way}" for way, count in counts.items()] if len(counts) > 1 else [*counts]
     widest = past[np.argsort(-case.schedule.procs[past], kind="stable")]
-    if len(backfilled) and by_order:
-        ways = f"{len(backfilled)} by backfilling and {by_order} by the order of the queue"
-    else:
-        ways = "by backfilling" if len(backfilled) else "by the order of the queue"
-    running = case.held.end[np.isin(case.held.job, past)] > case.start
-    left = int(running.sum())
+    runs = np.isin(case.held.job, past) & (case.held.start <= case.start) & (case.held.end > case.start)
+    left = int(runs.sum())
     ended = (
         f"{left} of them still ran when it started" if left else "none of them ran any more when it started"
     )
     return [
-        f"{count_jobs(len(past))} that came later started before it, {ways} "
+        f"{count_jobs(len(past))} that came later started before it, {listed(told)} "
         f"({'the widest: ' if len(past) > 1 else ''}{jobs(case.ids(widest))}); {ended}."
     ]
 
@@ -156,12 +164,12 @@ def promise(case: Case) -> list[str]:
         kept, word = case.start, "start"
     late = kept - promised
     outcome = f"{duration(abs(late))} {'later' if late > 0 else 'earlier'}" if late else "exactly then"
-    name = f"to {word} by" if schedule.promise_kind != "told" else f"a {word}"
-    return [f"It was promised {name} {at(promised, case)[3:]}; it did {outcome}."]
+    name = f"promised to {word} by" if schedule.promise_kind != "told" else f"told a {word} at"
+    return [f"It was {name} {at(promised, case)[3:]}; it {word}ed {outcome}."]
 
 
 REASONS = {
-    "immediate": "enough processors were free and nobody before it was kept waiting",
+    "immediate": "enough processors were free when it came",
     "head": "its turn had come and enough processors were free",
     "backfill": "it fitted into free processors without delaying those that were to go first (backfilling)",
     "reservation": "the time reserved for it had come",
@@ -187,12 +195,10 @@ def reason(case: Case) -> list[str]:
             f" At that instant {jobs(case.ids(case.held.job[ended]))} ended and freed {processors(total)}."
         )
     text = REASONS.get(why, f"the policy says: {why}")
+    waits = np.flatnonzero(case.before() & (case.first_starts() > begun))
     still = ""
-    if why == "backfill":
-        first = case.first_starts()
-        waits = np.flatnonzero(case.before() & (first > case.start))
-        if len(waits):
-            still = f" {count_jobs(len(waits))} submitted before it still waited: {jobs(case.ids(waits))}."
+    if len(waits):
+        still = f" {count_jobs(len(waits))} submitted before it still waited: {jobs(case.ids(waits))}."
     return [f"It started {at(begun, case)} because {text}.{freed}{still}"]
 
 

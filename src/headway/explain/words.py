@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from headway.plain import listed
 from headway.units import MINUTE, SECOND, date_text, seconds_text
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -69,9 +70,8 @@ def jobs(ids: Sequence[int], shown: int = SHOWN) -> str:
     """
     if len(ids) == 1:
         return f"job {ids[0]}"
-    if len(ids) <= shown:
-        return f"jobs {', '.join(map(str, ids[:-1]))} and {ids[-1]}"
-    return f"jobs {', '.join(map(str, ids[:shown]))} and {len(ids) - shown} more"
+    more = [f"{len(ids) - shown} more"] if len(ids) > shown else []
+    return f"jobs {listed([*map(str, ids[:shown]), *more])}"
 
 
 def count_jobs(count: int) -> str:

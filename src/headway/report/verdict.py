@@ -9,8 +9,8 @@ from typing import Any
 from headway.metrics import Comparison
 from headway.metrics.comparison import Row
 from headway.metrics.differences import Difference
-from headway.plain import counted
-from headway.report.words import change, listed, number, percent, span, strong
+from headway.plain import counted, listed
+from headway.report.words import change, number, percent, span, strong
 from headway.schedule import WHY, Schedule
 
 SMALL = 0.05

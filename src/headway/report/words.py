@@ -68,12 +68,3 @@ def quantity(value: Number, unit: str) -> str:
 def strong(text: str) -> str:
     """HTML: the text in bold."""
     return f"<b>{escape(text)}</b>"
-
-
-def listed(items: list[str]) -> str:
-    """Items as in a sentence.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
