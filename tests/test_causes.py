@@ -79,9 +79,10 @@ def test_a_wrong_rule_is_found() -> None:
     found = scored(base, true)
     ranked = causes(found, {rule: scored(case, true) for rule, case in rules_off(base).items()})
     assert found.error > 0
-    assert (ranked[0].rule, ranked[0].error, ranked[0].verdict) == ("backfilling", 0, "nearer without it")
+    assert (ranked[0].rule, ranked[0].error, ranked[0].verdict) == ("backfilling", 0, "closer without it")
     assert ranked[0].change == -found.error
-    assert "Look here first, the log is nearer without it: backfilling" in told(found, ranked)[0]
+    first = told(found, ranked)[0]
+    assert "first, because the simulation is closer to the log without it: backfilling" in first
 
 
 def test_a_right_rule_is_needed() -> None:

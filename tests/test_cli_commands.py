@@ -424,7 +424,7 @@ def test_other_policies_get_as_many_processors_as_redirection() -> None:
     said: list[str] = []
     platforms = machines(specs, Platform.procs(100), equal=True, say=said.append)
     assert [platform.total_procs for platform in platforms] == [115, 100, 115]
-    assert "redirection adds 15 processors to its 100; given 115 too" in said[0]
+    assert "redirection adds 15 processors to its 100; these get 115 too" in said[0]
     said.clear()
     platforms = machines(specs, Platform.procs(100), equal=False, say=said.append)
     assert [platform.total_procs for platform in platforms] == [100, 100, 100]

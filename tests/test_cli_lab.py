@@ -49,7 +49,7 @@ def test_generate_applies_and_writes_batsim(headway: Headway) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("generate", "dublin", "jobs=3", "-o", "x.swf"), "no model dublin; there are lublin, poisson"),
+        (("generate", "dublin", "jobs=3", "-o", "x.swf"), "no model dublin (did you mean 'lublin'?)"),
         (("generate", "lublin", "jobs=many", "-o", "x.swf"), "jobs must be a whole number, not many"),
         (("generate", "lublin", "jobs=3", "procs=4", "seed=1", "--seed", "2", "-o", "x.swf"), "given twice"),
         (("generate", "lublin(jobs=3)", "procs=4", "-o", "x.swf"), "not both"),

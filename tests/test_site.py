@@ -347,6 +347,22 @@ def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path
         Site.load(folder)
 
 
+@pytest.mark.parametrize(
+    ("part", "taken"),
+    [
+        ("bf_max_job_test=0", 500), ("bf_max_job_test=-5", 500), ("bf_max_job_test=1", 1),
+        ("bf_window=0", 1440),
+        ("bf_interval=0", 30), ("bf_interval=-1", -1), ("sched_interval=-1", -1), ("sched_interval=-2", 60),
+        ("bf_max_job_user=-1", 0), ("default_queue_depth=0", 0), ("default_queue_depth=-1", 100),
+    ],
+)  # fmt: skip
+def test_a_number_that_slurm_does_not_take_is_the_default(
+    tmp_path: Path, part: str, taken: int
+) -> None:  # Slurm logs "Invalid SchedulerParameters ..." and goes on with the default
+    site = Site.load(site_folder(tmp_path, slurm__conf=f"{CONF}\nSchedulerParameters={part}\n"))
+    assert site.scheduling_number(part.partition("=")[0]) == taken
+
+
 def test_parameters_of_older_versions_are_understood(tmp_path: Path) -> None:
     text = CONF + "\nSchedulerParameters=max_job_bf=70\nFastSchedule=1\nCheckpointType=checkpoint/none\n"
     site = Site.load(site_folder(tmp_path, slurm__conf=text))

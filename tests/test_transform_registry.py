@@ -127,8 +127,8 @@ def test_a_merged_workload_is_named_in_provenance(work: Workload) -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("shift(3)", "no transformation shift; there are deadlines, estimates, exact"),
-        ("window(form=3)", "window: no parameter form; there are from, to, shift"),
+        ("shift(3)", "no transformation shift (did you mean 'split'?); there are deadlines"),
+        ("window(form=3)", "window: no parameter form (did you mean 'from'?); there are from, to, shift"),
         ("window(from=9, to=3)", "window: to (3) is before from (9)"),
         ("window(from=soon)", "from must be a number, not soon"),
         ("feedback(think=soon)", "think must be a number of seconds or a time such as 10min, not soon"),

@@ -168,6 +168,12 @@ def test_more_and_fewer_jobs(case: Case) -> None:
     ("text", "sentence"),
     [
         ("colour=red", "there is no change 'colour=red'"),
+        ("node=+10%", "there is no change 'node=+10%' (did you mean 'nodes'?)"),
+        ("bf_max_job_tests=9", "(did you mean 'bf_max_job_test'?)"),
+        ("bf_max_job_test=0", "Slurm takes no 0 and would go on with its default, 500"),
+        ("bf_max_job_test=-5", "Slurm takes no -5 and would go on with its default, 500"),
+        ("bf_resolution=0", "Slurm takes no 0 and would go on with its default, 60"),
+        ("default_queue_depth=-1", "Slurm takes no -1 and would go on with its default, 100"),
         ("nodes=ten", "is not a change such as"),
         ("nodes=+1.5", "is not a change such as"),
         ("nodes=+4%", "is less than one, as there are 12; give more, or +1"),
@@ -180,7 +186,7 @@ def test_more_and_fewer_jobs(case: Case) -> None:
         ("partition.short.maxtime=soon", "'soon' is not a time such as"),
         ("qos.gold.maxjobs=1", "the site has no QOS gold"),
         ("qos.high.colour=1", "there is no limit colour"),
-        ("user.zoe.maxjobs=1", "the site has no such association"),
+        ("user.zoe.maxjobs=1", "the site has no user zoe"),
         ("policy=nonsense", "nonsense"),
         ("limits=some", "limits can only be none"),
         ("qos.high.priority=much", "qos.high.priority=much: 'much' is not a whole number"),
@@ -211,8 +217,8 @@ def test_what_changes_no_start_is_told_so(case: Case) -> None:
     cases = (case, changed(case, "nodes=+0"), changed(case, "nodes=-9"))
     base, same, fewer = (package.simulate(one.workload, one.platform, one.policy) for one in cases)
     first, *others = sentences(answer("nodes=+0", [base], [same]))
-    assert first == "With nodes=+0 every job starts when it does as things are."
-    assert not any("chance" in sentence or "cannot be told" in sentence for sentence in others)
+    assert first == "With nodes=+0 every job starts at the same time as without it."
+    assert not any("chance" in sentence or "nobody can be sure" in sentence for sentence in others)
     assert "the mean wait is" in sentences(answer("nodes=-9", [base], [fewer]))[0]
 
 

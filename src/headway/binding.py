@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from headway.errors import UsageError
 from headway.grammar import Call, value_text
-from headway.plain import counted
+from headway.plain import close, counted
 from headway.values import LARGEST
 
 MOST_JOBS = 100_000_000
@@ -82,7 +82,8 @@ def bind(call: Call, parameters: tuple[Parameter, ...], *, where: str) -> dict[s
     given = dict(zip(names, call.args, strict=False))
     for name, value in call.kwargs.items():
         if name not in names:
-            raise UsageError(f"{where}: no parameter {name}; there are {', '.join(names) or 'none'}")
+            known = f"there are {', '.join(names) or 'none'}"
+            raise UsageError(f"{where}: no parameter {name}{close(name, names)}; {known}")
         if name in given:
             raise UsageError(f"{where}: the parameter {name} is given twice")
         given[name] = value

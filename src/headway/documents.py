@@ -54,6 +54,8 @@ def read_text(path: str | Path, kind: str) -> str:
         raise InputError("there is no such file; check the path", file=path) from None
     except UnicodeDecodeError:
         raise InputError(f"is not text in UTF-8; it should be {kind}", file=path) from None
+    except IsADirectoryError:
+        raise InputError(f"is a folder; it should be {kind}", file=path) from None
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 Progress = Callable[[int, int], None]
 """Is told how much is done, and of how much."""
@@ -40,6 +40,18 @@ def one_line(text: str, most: int = LONGEST) -> str:
 def cut(text: str, most: int = 40) -> str:
     """The beginning of a text, quoted, for a sentence that is about it."""
     return repr(text if len(text) <= most else f"{text[:most]}...")
+
+
+def close(word: str, known: Iterable[str]) -> str:
+    """The known word that may have been meant, to stand behind one that is not known.
+
+    >>> close("esay", ["easy", "fcfs"]), close("lem", ["easy", "fcfs"])
+    (" (did you mean 'easy'?)", '')
+    """
+    from difflib import get_close_matches
+
+    found = get_close_matches(word.lower(), list(known), n=1)
+    return f" (did you mean {found[0]!r}?)" if found else ""
 
 
 def number_text(value: float | None, none: str) -> str:

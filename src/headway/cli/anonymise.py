@@ -91,7 +91,8 @@ def _key(file: Path | None) -> str | None:
         try:
             key = file.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{file}: the key cannot be read ({error})") from None
+            why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise UsageError(f"--key-file {file}: the key cannot be read: {why}") from None
         where = str(file)
     else:
         key, where = os.environ.get(KEY_VARIABLE, "").strip(), f"${KEY_VARIABLE}"

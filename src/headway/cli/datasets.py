@@ -13,6 +13,7 @@ from headway.cli.display import Display, output, print_json, table_of
 from headway.cli.frame import command
 from headway.documents import digest_of
 from headway.errors import UsageError
+from headway.plain import close
 
 if TYPE_CHECKING:
     from headway.workload.datasets.catalogue import Dataset
@@ -115,7 +116,8 @@ def _tell(name: str, json: bool) -> None:
 
     entry, copy = DATASETS.get(name.lower()), copies().get(name.lower())
     if entry is None and copy is None:
-        raise UsageError(f"there is no dataset {name}; the names are {', '.join([*DATASETS, *copies()])}")
+        known = [*DATASETS, *copies()]
+        raise UsageError(f"there is no dataset {name}{close(name, known)}; the names are {', '.join(known)}")
     if json:
         print_json(
             _document(entry) if entry else {"name": name.lower(), "copy": asdict(copy) if copy else None}

@@ -19,10 +19,6 @@ PATIENCE = 1.0
 
 PIPED_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
-WIDEST = 10_000
-"""Columns that no table has."""
-WORD = 40
-"""Characters of a word, such as a list of nodes, from which on it may be cut."""
 
 
 def output() -> Console:
@@ -31,23 +27,22 @@ def output() -> Console:
     from rich.segment import Segment
     from rich.table import Table
 
+    from headway.cli.fitting import WIDEST, fitted
+
     class Output(Console):
         def print(self, *what: Any, **options: Any) -> None:
-            # A table is at least as wide as its words: numbers are neither cut nor broken into two.
-            before = self._width
-            if len(what) == 1 and isinstance(what[0], Table):
-                self.width = max(self.width, self._least(what[0]))
-            try:
+            if len(what) != 1 or not isinstance(what[0], Table):
                 super().print(*what, **options)
-            finally:
-                self._width = before
-
-        def _least(self, table: Table) -> int:
-            wide, least = self.options.update(width=WIDEST), 0
-            for column in table.columns:
-                measured = table._measure_column(self, wide, column)
-                least += min(measured.maximum if column.no_wrap else measured.minimum, WORD)
-            return least + table._extra_width
+                return
+            before, width, wide = self._width, self.width, self.options.update(width=WIDEST)
+            for place, part in enumerate(fitted(self, what[0], width, parts=self.is_terminal)):
+                if place:
+                    super().print()
+                try:
+                    self.width = max(width, self.measure(part, options=wide).maximum)
+                    super().print(part, **options)
+                finally:
+                    self._width = before
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # what that means is decided in one place, around every command

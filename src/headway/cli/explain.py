@@ -25,7 +25,10 @@ def explain(
             "DIR", "Folder that simulate or compare wrote; of a comparison the first run is explained."
         ),
     ],
-    job: Annotated[int | None, options.argument("JOB", "The job's number in the log.")] = None,
+    job: Annotated[
+        int | None,
+        options.argument("JOB", "The job's number in the log.", parser=options.whole_number("JOB", 0)),
+    ] = None,
     longest: Annotated[
         bool, options.flag("--longest", "Instead of JOB: the job that waited longest.")
     ] = False,

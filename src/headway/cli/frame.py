@@ -11,10 +11,11 @@ from functools import wraps
 from typing import Annotated, Any, ParamSpec
 
 import typer
-from typer.core import TyperArgument, TyperCommand
+from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from headway import __version__
 from headway.cli.display import documents_alone
+from headway.errors import UsageError
 
 DONE, FAULT, BAD, INTERRUPTED = 0, 1, 2, 130
 
@@ -58,6 +59,16 @@ class PlainCommand(TyperCommand):
                 shown = _as_written(argument)
                 setattr(argument, "display_type_rich", lambda ctx: None)  # noqa: B010
                 setattr(argument, "_usage_display_name", lambda shown=shown: shown)  # noqa: B010
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option that is given again where only its last value would count."""
+        order = self.make_parser(ctx).parse_args(list(args))[2]
+        for option in self.params:
+            if not isinstance(option, TyperOption) or option.multiple or option.is_flag:
+                continue
+            if (given := order.count(option)) > 1 and not ctx.resilient_parsing:
+                raise UsageError(f"{option.opts[0]} is given {given} times; {ctx.command_path} takes it once")
+        return super().parse_args(ctx, args)
 
 
 def _as_written(argument: TyperArgument) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 HEADER_KEYS = (
     "Computer", "Installation", "MaxProcs", "MaxNodes", "MaxJobs", "StartTime", "EndTime", "TimeZoneString",
 )  # fmt: skip
+TEXT = 54
+"""Characters of a line with two bars that are no bar."""
 
 
 @command("inspect", example="headway inspect log.swf.gz")
@@ -122,12 +124,13 @@ def _divided(
     total = sum(count for _, count in jobs)
     top = max((count for _, count in jobs), default=0) / total
     most = max((share for _, share in work), default=0.0)
+    wide = min(24, max(console.width - TEXT, 2) // 2)
     for (name, count), (_, share) in zip(jobs, work, strict=True):
         text = labelled(
-            name, f"{bar(count / total, top, 24):<24}", f"{count:>9,} {count / total:>4.0%} of jobs", 14
+            name, f"{bar(count / total, top, wide):<{wide}}", f"{count:>9,} {count / total:>4.0%} of jobs", 14
         )
         text.append("   ")
-        text.append(f"{bar(share, most, 24):<24}", style="magenta")
+        text.append(f"{bar(share, most, wide):<{wide}}", style="magenta")
         text.append(f" {share:>4.0%} of work", style="dim")
         console.print(text)
 

@@ -81,12 +81,12 @@ def machines(specs: Sequence[Spec], platform: Platform, equal: bool, say: Notify
     total, named = platform.total_procs, ", ".join(others)
     begin = f"redirection adds {counted(most, 'processor')} to its {total};"
     if not equal:
-        say(f"{begin} left at {total} by --unequal: {named}")
+        say(f"{begin} these stay at {total} (--unequal): {named}")
         return [platform] * len(specs)
     if platform.has_nodes:
-        say(f"{begin} left at {total}, as the platform has its nodes: {named}")
+        say(f"{begin} these stay at {total}, because the platform's nodes are given: {named}")
         return [platform] * len(specs)
-    say(f"{begin} given {total + most} too (--unequal leaves them at {total}): {named}")
+    say(f"{begin} these get {total + most} too (--unequal leaves them at {total}): {named}")
     return [platform if more else Platform.procs(total + most) for more in added]
 
 

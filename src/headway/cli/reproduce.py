@@ -10,6 +10,7 @@ from headway.cli import options
 from headway.cli.display import Display, output, table_of
 from headway.cli.frame import Interrupted, command
 from headway.errors import UsageError
+from headway.plain import close
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +70,8 @@ def reproduce(
 
     chosen = list(PAPERS) if paper == "all" else [paper]
     if paper not in (*PAPERS, "all"):
-        raise UsageError(f"there is no paper {paper!r}; there are {', '.join(PAPERS)}, and all")
+        known = f"there are {', '.join(PAPERS)}, and all"
+        raise UsageError(f"there is no paper {paper!r}{close(paper, PAPERS)}; {known}")
     traces = parse_traces(trace or [])
     for option, given in (("--sizes", sizes), ("--seeds", seeds)):
         if given is not None and paper not in ("urgent", "all"):

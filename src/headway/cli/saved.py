@@ -66,7 +66,8 @@ def run_names(folders: list[Path], schedules: list[Result], given: list[str] | N
     if given:
         if len(given) != len(schedules):
             raise UsageError(
-                f"--name is given {len(given)} times for {counted(len(schedules), 'run')}; give one for each"
+                f"--name is given {counted(len(given), 'time')} for {counted(len(schedules), 'run')}; "
+                "give one for each"
             )
         if len(set(given)) < len(given):
             raise UsageError("--name is given twice with the same name; give each run its own")

@@ -237,7 +237,7 @@ def _happenings(console: Console, site: Site) -> None:
 
 def _not_modelled(console: Console, site: Site) -> None:
     if not site.not_modelled:
-        console.print("\nNothing in the configuration is known to decide a schedule and not to be modelled.")
+        console.print("\nHeadway models everything in the configuration that is known to affect a schedule.")
         return
     rows = [(one.name, one.value, one.where) for one in site.not_modelled]
     _print(console, "Not modelled", ("what", "value", "where"), rows)

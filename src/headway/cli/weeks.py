@@ -68,7 +68,8 @@ def weeks(
         sizes *= len(traces)
     if len(sizes) != len(traces):
         raise UsageError(
-            f"--procs is given {len(sizes)} times for {counted(len(traces), 'log')}; once, or once for each"
+            f"--procs is given {counted(len(sizes), 'time')} for {counted(len(traces), 'log')}; "
+            "give it once, or once for each"
         )
     for name, value, known in (
         ("--utilization", utilization, ("recorded", "submitted")),

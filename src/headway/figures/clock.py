@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.schedule import Schedule
-from headway.units import DAY, HOUR, MINUTE, SECOND, microseconds
+from headway.units import DAY, HOUR, MINUTE, SECOND, microseconds, seconds_text
 
 UNITS = (("days", DAY), ("hours", HOUR), ("minutes", MINUTE), ("seconds", SECOND))
 
@@ -78,8 +78,8 @@ def clock(schedules: Sequence[Schedule], window: Window | None = None) -> Clock:
             raise UsageError(f"a figure goes from one number of seconds to another: {error}") from None
         if not (begin < end and begin < max(last, zero + 1) and end > zero):
             raise UsageError(
-                f"there is nothing to draw from {(begin - zero) / SECOND:g} to {(end - zero) / SECOND:g} s; "
-                f"the schedule lasts from 0 to {(last - zero) / SECOND:g} s after the first submission"
+                f"there is nothing to draw from {seconds_text(begin - zero)} to {seconds_text(end - zero)} "
+                f"s; the schedule lasts from 0 to {seconds_text(last - zero)} s after the first submission"
             )
     span = end - begin
     origin = unix_start(schedules)

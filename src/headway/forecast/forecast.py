@@ -118,10 +118,10 @@ class Outlook:
         other = Outlook(record, self.policy)
         if len(other.record) < len(record):
             labels, code = record.workload.labels.get("partition", []), codes.get("partition", -1)
-            where = f"partition {labels[code]}" if 0 <= code < len(labels) else "a partition"
+            limits = f" and the limits of partition {labels[code]}" if 0 <= code < len(labels) else ""
             raise NeverStarts(
                 f"no such job can ever start: {counted(procs, 'processor')} for {walltime // SECOND} s is "
-                f"more than {counted(self.record.platform.total_procs, 'processor')} or {where} allow"
+                f"beyond the machine's {counted(self.record.platform.total_procs, 'processor')}{limits}"
             )
         other.run_times.take_over(self.run_times)
         return other, row

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
 from headway.grammar import Call, name_text, value_text
+from headway.plain import close
 from headway.policies.composition import reason_against
 from headway.units import LONGEST, SECOND
 from headway.values import LARGEST
@@ -177,12 +177,6 @@ def is_own(value: object) -> bool:
 def is_path(value: str) -> bool:
     """Whether a word can only be a file: ``./log.swf``, ``/logs/log.swf`` or ``log.swf``."""
     return "/" in value or "." in value
-
-
-def close(word: str, known: list[str]) -> str:
-    """The known word that may have been meant, to stand behind one that is not known."""
-    found = get_close_matches(word.lower(), known, n=1)
-    return f" (did you mean {found[0]!r}?)" if found else ""
 
 
 def number_text(value: object) -> str:

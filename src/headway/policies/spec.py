@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
 from headway.grammar import Call, name_text, parse_call, value_text
+from headway.plain import close
 from headway.policies.catalogue import ALIASES, POLICIES, offered
-from headway.policies.entry import close, is_path, number_text
+from headway.policies.entry import is_path, number_text
 
 if TYPE_CHECKING:
     from headway.policies.policy import Policy

@@ -49,6 +49,12 @@ SCHEDULER: dict[str, str] = {
 }  # fmt: skip
 """Parts of SchedulerParameters that are known, with Slurm's defaults ("" is off)."""
 
+LEAST = {"bf_interval": 1, "bf_max_job_test": 1, "bf_node_space_size": 2, "bf_resolution": 1, "bf_window": 1}
+"""The least that Slurm takes where it is not 0. It goes on with the default instead of less."""
+
+NEVER = {"bf_interval": -1, "sched_interval": -1}
+"""Numbers that switch a loop off."""
+
 FORMER = {"max_job_bf": "bf_max_job_test"}
 """Parts of SchedulerParameters by the names that they had in older versions."""
 

@@ -12,7 +12,7 @@ from headway.site import values
 from headway.site.config import Config
 from headway.site.model import Association, Node, NodeEvent, NotModelled, Partition, Qos, Reservation, Switch
 from headway.site.node_names import expanded
-from headway.site.parameters import SCHEDULER
+from headway.site.parameters import LEAST, NEVER, SCHEDULER
 
 if TYPE_CHECKING:
     from headway.platform import Platform
@@ -149,12 +149,14 @@ class Site:
         return SCHEDULER.get(name) or None
 
     def scheduling_number(self, name: str) -> int:
-        """A part of SchedulerParameters that is a whole number."""
+        """A part of SchedulerParameters that is a whole number; the default where Slurm takes no such."""
         text = self.scheduling(name) or "0"
         try:
-            return int(text)
+            number = int(text)
         except ValueError:
             raise self.config.error(f"{name}={text} is not a whole number", "SchedulerParameters") from None
+        taken = number >= LEAST.get(name, 0) or number == NEVER.get(name)
+        return number if taken else int(SCHEDULER.get(name) or 0)
 
     def platform(self) -> Platform:
         """The machine: the CPUs of all nodes for policies that count them, the site for those that know."""

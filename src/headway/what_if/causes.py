@@ -42,7 +42,7 @@ class Cause:
     error: float
     """Mean absolute error of the waits without the rule."""
     change: float
-    """How much larger that is than with the rule; below 0 the simulation is nearer without it."""
+    """How much larger that is than with the rule; below 0 the simulation is closer without it."""
     spread: float | None
     """Standard error of the change over the seeds; None with a single seed."""
     mean_wait: float
@@ -140,7 +140,7 @@ def _cause(base: Fidelity, rule: str, found: Fidelity) -> Cause:
         spread=spread,
         mean_wait=found.overall["mean_simulated"],
         minutes=found.overall["within_600"],
-        verdict="no matter here" if chance else "nearer without it" if mean < 0 else "needed",
+        verdict="no effect here" if chance else "closer without it" if mean < 0 else "needed",
     )
 
 
@@ -153,15 +153,17 @@ def told(base: Fidelity, ranked: Sequence[Cause]) -> list[str]:
             f"Chance: two phases of the controller's clocks differ from each other by {base.chance:,.0f} s a "
             f"job, {share:.0%} of the error of {base.error:,.0f} s; no simulation can know them."
         )
-    nearer = [one.rule for one in ranked if one.verdict == "nearer without it"]
+    nearer = [one.rule for one in ranked if one.verdict == "closer without it"]
     needed = [one.rule for one in reversed(ranked) if one.verdict == "needed"]
-    idle = [one.rule for one in ranked if one.verdict == "no matter here"]
+    idle = [one.rule for one in ranked if one.verdict == "no effect here"]
     if nearer:
-        said.append(f"Look here first, the log is nearer without it: {', '.join(nearer)}.")
+        said.append(
+            f"Look here first, because the simulation is closer to the log without it: {', '.join(nearer)}."
+        )
     elif ranked:
-        said.append("No rule makes it worse: the log is not nearer without any of them.")
+        said.append("No rule makes it worse: without any of them the simulation is no closer to the log.")
     if needed:
-        said.append(f"The log needs these, most first: {', '.join(needed)}.")
+        said.append(f"The log needs these rules, the most important first: {', '.join(needed)}.")
     if idle:
-        said.append(f"Of no matter on this log: {', '.join(idle)}.")
+        said.append(f"These rules have no effect on this log: {', '.join(idle)}.")
     return said

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headway.errors import UsageError
-from headway.plain import cut
+from headway.plain import close, cut
 from headway.platform import Platform
 from headway.policies.spec import make_spec, parse_spec
 from headway.site import Site
@@ -74,7 +74,10 @@ def changed(case: Case, text: str) -> Case:
     if re.split(r"[(\s]", text, maxsplit=1)[0] in TRANSFORMATIONS:
         return replace(case, workload=apply(case.workload, text))
     examples = ", ".join(example for example, _, _ in CHANGES)
-    raise UsageError(f"there is no change {text!r}; examples are {examples} (headway what-if --list)")
+    known = [example.partition("=")[0] for example, _, _ in CHANGES]
+    known += [*DEFAULTS, *SCHEDULER, *TRANSFORMATIONS]
+    hint = close(re.split(r"[=(\s]", text, maxsplit=1)[0], known)
+    raise UsageError(f"there is no change {text!r}{hint}; examples are {examples} (headway what-if --list)")
 
 
 def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
@@ -107,6 +110,7 @@ def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
         after = case.with_site(lambda site: site_changes.parameter(site, key, value), text)
     elif name in SCHEDULER:
         after = case.with_site(lambda site: site_changes.scheduling(site, name, value), text)
+        _refuse_not_taken(after, name, value, text)
     else:
         return None
     _refuse_not_modelled(case, after, name, text)
@@ -119,6 +123,14 @@ def _refuse_not_modelled(before: Case, after: Case, key: str, text: str) -> None
     for name in newly_not_modelled(before.site, after.site):
         if key in name.lower().split():
             raise UsageError(f"{text}: {name} is not modelled, so the simulation cannot tell")
+
+
+def _refuse_not_taken(after: Case, name: str, value: str, text: str) -> None:
+    """Refuse a number that Slurm does not take: it would go on with another."""
+    if re.fullmatch(r"-?\d+", value) and after.site is not None:
+        taken = after.site.scheduling_number(name)
+        if taken != int(value):
+            raise UsageError(f"{text}: Slurm takes no {value} and would go on with its default, {taken}")
 
 
 def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: str) -> Case:

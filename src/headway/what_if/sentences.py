@@ -24,7 +24,7 @@ def sentences(found: Answer) -> list[str]:
 def findings(found: Answer) -> list[str]:
     """What the change does, and to whom."""
     if found.same:
-        said = [f"With {found.name} every job starts when it does as things are.", *_counted(found)]
+        said = [f"With {found.name} every job starts at the same time as without it.", *_counted(found)]
     else:
         said = [_overall(found), _who(found.classes, gain=True), _who(found.classes, gain=False)]
         said += [*_users(found.users), *_unsure(found.classes), *_ended(found)]
@@ -98,6 +98,8 @@ def _who(classes: Sequence[Class], *, gain: bool) -> str:
         ]
         for one in sorted(chosen, key=lambda one: -sign * one.difference)[:NAMED]:
             listed.append(f"{one.kind} {one.name} ({counted(one.jobs, 'job')}) {_much(one)} {word}")
+        if len(chosen) > NAMED:
+            listed.append(f"and {len(chosen) - NAMED:,} more by {kind}")
     title = "Who gains" if gain else "Who loses"
     if listed:
         return f"{title}: {'; '.join(listed)}."
@@ -141,7 +143,7 @@ def _unsure(classes: Sequence[Class]) -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - 6:,} more" if len(names) > 6 else ""
-    return [f"Not sure, clock phases or weeks disagree: {', '.join(names[:6])}{more}."]
+    return [f"Not sure, because clock phases or weeks disagree: {', '.join(names[:6])}{more}."]
 
 
 def _ended(found: Answer) -> list[str]:
@@ -181,7 +183,9 @@ def _small(found: Answer) -> list[str]:
     bound, change = max(map(abs, _offs(found)), default=0.0), found.overall.change
     if change is None or abs(change) >= bound:
         return []
-    return [f"This change is smaller than the base itself is off, {bound:.0%}: it cannot be told."]
+    return [
+        f"This change is smaller than the error of the base itself, {bound:.0%}, so nobody can be sure of it."
+    ]
 
 
 def _counted(found: Answer) -> list[str]:

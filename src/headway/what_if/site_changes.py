@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from headway.errors import UsageError
+from headway.plain import close
 from headway.site import Association, Limits, Partition, Site, values
 from headway.site.accounts import real, shares_of
 from headway.site.config import scheduler_parameters
@@ -97,7 +98,8 @@ def _with_nodes(site: Site, listed: list[Any], members: Callable[[tuple[int, ...
 
 def _place(of: Mapping[str, int], kind: str, name: str) -> int:
     if name not in of:
-        raise UsageError(f"the site has no {kind} {name}; there are {', '.join(of) or 'none'}")
+        known = ", ".join(of) or "none"
+        raise UsageError(f"the site has no {kind} {name}{close(name, of)}; there are {known}")
     return of[name]
 
 
@@ -181,6 +183,7 @@ def qos(site: Site, name: str, field: str, value: str) -> Site:
 def account(site: Site, name: str, field: str, value: str) -> Site:
     """Other shares or another limit of an account; accounts and users below it inherit Max*, as in Slurm."""
     text = f"account.{name}.{field}"
+    _place({one.account: 0 for one in site.associations if not one.user}, "account", name)
     after = _associations(site, text, field, value, lambda one: one.account == name and not one.user)
     limit, before, listed = field_of(field), site.associations, list(after.associations)
     for place, one in enumerate(listed):
@@ -203,15 +206,13 @@ def _inherited(own: Any, old: Any, new: Any) -> Any:
 
 def user(site: Site, name: str, field: str, value: str) -> Site:
     """Other shares or another limit of a user, in every account."""
+    _place({one.user: 0 for one in site.associations if one.user}, "user", name)
     return _associations(site, f"user.{name}.{field}", field, value, lambda one: one.user == name)
 
 
 def _associations(
     site: Site, text: str, field: str, value: str, meant: Callable[[Association], bool]
 ) -> Site:
-    if not any(meant(one) for one in site.associations):
-        raise UsageError(f"{text}: the site has no such association")
-
     def after(one: Association) -> Association:
         if not meant(one):
             return one

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from headway.errors import InputError
-from headway.plain import counted
+from headway.plain import close, counted
 from headway.units import LONGEST, SECOND, microseconds
 from headway.workload.ledger import LedgerEntry
 from headway.workload.stream import LogStream
@@ -127,7 +127,8 @@ class _Sheet:
             raise self.error(message, 1)
         for name in names:
             if name != _JOB and name not in KINDS:
-                raise self.error(f"there is no annotation {name[:20]!r}; the columns are {known}", 1)
+                hint = close(name[:20], KINDS)
+                raise self.error(f"there is no annotation {name[:20]!r}{hint}; the columns are {known}", 1)
             if names.count(name) > 1:
                 raise self.error(f"the column {name} is there twice; remove one", 1)
 

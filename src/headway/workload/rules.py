@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headway.errors import UsageError
+from headway.plain import close
 
 RULES: dict[str, tuple[str, ...]] = {
     "procs": ("requested", "allocated"),
@@ -73,7 +74,8 @@ def choose(chosen: Mapping[str, str]) -> dict[str, str]:
     rules = {rule: values[0] for rule, values in RULES.items()}
     for rule, value in chosen.items():
         if rule not in RULES:
-            raise UsageError(f"there is no reading rule {rule!r}; the rules are {', '.join(RULES)}")
+            known = f"the rules are {', '.join(RULES)}"
+            raise UsageError(f"there is no reading rule {rule!r}{close(rule, RULES)}; {known}")
         if value not in RULES[rule] and not any(known.startswith("<") for known in RULES[rule]):
             raise UsageError(f"rule {rule} cannot be {value!r}; it is one of {', '.join(RULES[rule])}")
         rules[rule] = value

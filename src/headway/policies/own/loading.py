@@ -8,7 +8,6 @@ import inspect
 import json
 import os
 import sys
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module, invalidate_caches
 from pathlib import Path
@@ -16,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from headway.errors import HeadwayError, UsageError
+from headway.plain import close
 from headway.policies.own import faults, sources
 
 
@@ -30,11 +30,8 @@ def find(file: str | None, module: str | None, attribute: str) -> Any:
     for part in attribute.split("."):
         if not hasattr(thing, part):
             known = [name for name, value in vars(home).items() if _is_users(name, value, home)]
-            close = get_close_matches(attribute, known, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise UsageError(
-                f"{where}: there is no {attribute!r}{hint}; it defines {', '.join(known) or 'nothing'}"
-            )
+            defined = f"it defines {', '.join(known) or 'nothing'}"
+            raise UsageError(f"{where}: there is no {attribute!r}{close(attribute, known)}; {defined}")
         thing = getattr(thing, part)
     return thing
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from headway.binding import bind, describe, numbers_of
 from headway.errors import UsageError
 from headway.grammar import parse_call
+from headway.plain import close
 from headway.workload.models.lublin import lublin
 from headway.workload.models.poisson import poisson
 from headway.workload.table import Workload
@@ -22,7 +23,7 @@ def generate(spec: str) -> Workload:
     call = parse_call(spec)
     model = MODELS.get(call.name)
     if model is None:
-        raise UsageError(f"no model {call.name}; there are {', '.join(MODELS)}")
+        raise UsageError(f"no model {call.name}{close(call.name, MODELS)}; there are {', '.join(MODELS)}")
     arguments = bind(call, describe(model), where=call.name)
     with numbers_of(call.name):
         return model(**arguments)

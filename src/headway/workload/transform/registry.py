@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec
 from headway.binding import Parameter, bind, canonical, check, describe, numbers_of, summary
 from headway.errors import UsageError
 from headway.grammar import Call, parse_call
+from headway.plain import close
 from headway.workload.table import Workload
 
 P = ParamSpec("P")
@@ -72,7 +73,10 @@ def apply(workload: Workload, *specs: str | Call) -> Workload:
     for spec in specs:
         entry, arguments = _resolved(spec)
         if entry.many:
-            raise UsageError(f"{entry.name} gives several workloads, where one is wanted; use apply_each")
+            raise UsageError(
+                f"{entry.name} gives several workloads, and one is wanted here; write them with "
+                "headway convert LOG FOLDER --apply, or in Python call apply_each"
+            )
         with numbers_of(entry.name):
             [workload] = entry.run(workload, **arguments)
     return workload
@@ -102,5 +106,6 @@ def _resolved(spec: str | Call) -> tuple[Transformation, dict[str, Any]]:
     entry = TRANSFORMATIONS.get(call.name)
     if entry is None:
         known = ", ".join(sorted(TRANSFORMATIONS))
-        raise UsageError(f"no transformation {call.name}; there are {known}")
+        hint = close(call.name, TRANSFORMATIONS)
+        raise UsageError(f"no transformation {call.name}{hint}; there are {known}")
     return entry, bind(call, entry.parameters, where=call.name)
