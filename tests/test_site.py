@@ -404,6 +404,30 @@ def test_reservations_of_cores_are_told_as_not_modelled(tmp_path: Path) -> None:
     }
 
 
+def test_reservations_that_do_more_than_keep_nodes_are_told_as_not_modelled(tmp_path: Path) -> None:
+    """Slurm gives other nodes to one that was made by a number of nodes, once it loses some; n1 was lost."""
+    folder = site_folder(tmp_path, slurm__conf=CONF)
+    first = Site.load(folder).nodes[0].name
+    shown = (
+        ("m", first, "SPEC_NODES,MAGNETIC"), ("f", first, "SPEC_NODES,TIME_FLOAT"), ("l", "", "ANY_NODES"),
+        ("r", first, "SPEC_NODES,REPLACE"), ("lost", first, "IGNORE_JOBS"), ("kept", first, "SPEC_NODES"),
+    )  # fmt: skip
+    rows = [f"{name}|1700000000|1700003600|{nodes}|{flags}" for name, nodes, flags in shown]
+    rows += [f"later|1700009000|1700009900|{first}|"]
+    (folder / "reservations.txt").write_text("\n".join(["Name|TimeStart|TimeEnd|NodeName|Flags", *rows]))
+    (folder / "events.txt").write_text(
+        f"NodeName|TimeStart|TimeEnd|State\n{first}|1700001000|1700002000|DOWN\n"
+    )
+    found = {one.name: one.value for one in Site.load(folder).not_modelled if "reservations" in one.name}
+    assert found == {
+        "reservations that draw jobs in (MAGNETIC)": "1",
+        "reservations that move with the clock (TIME_FLOAT)": "1",
+        "reservations of licences (ANY_NODES)": "1",
+        "reservations whose busy nodes are replaced (REPLACE)": "1",
+        "reservations that lost nodes and got others (they keep theirs)": "1",
+    }
+
+
 def test_usage_warms_up_where_nobody_says_what_was_used_before(tmp_path: Path) -> None:
     text = CONF + (
         "PriorityType=priority/multifactor\nPriorityWeightFairshare=100\nPriorityDecayHalfLife=14-0\n"

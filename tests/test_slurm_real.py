@@ -189,11 +189,14 @@ def test_jobs_of_one_second_stay_in_order_though_one_was_requeued() -> None:
 
 
 def test_tasks_of_an_array_stand_where_it_was_submitted(tmp_path: Path) -> None:
-    """All of one second; the last task has the array's number, the others get theirs when they start."""
-    numbers = ("54", 54), ("53_0", 55), ("53_1", 53), ("52", 52)
+    """All of one second; the last task has the array's number, the others get theirs when they start.
+
+    One that was never eligible, by what Slurm wrote down, is at the end of an export.
+    """
+    numbers = ("54", 54), ("53_0", 55), ("53_2", 53), ("52", 52), ("53_1", 56)
     rows = [record(name, JobIDRaw=raw, Submit=T) for name, raw in numbers]
     workload = asked(tmp_path, *rows, head=HEAD)
-    assert workload.job.tolist() == [52, 55, 53, 54]
+    assert workload.job.tolist() == [52, 55, 56, 53, 54]
 
 
 def test_partitions_as_they_were_submitted(tmp_path: Path) -> None:

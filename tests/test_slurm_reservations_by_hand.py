@@ -190,3 +190,12 @@ def test_the_accounting_lists_each_time_of_a_reservation(tmp_path: Path) -> None
     jobs = given.read_jobs()
     assert jobs.labels["reservation"] == ["adm"]
     assert headway.simulate(jobs, given.platform(), "slurm").start.tolist() == [0]
+
+
+def test_a_job_in_a_reservation_of_licences_has_any_node_at_any_time() -> None:
+    """Such a reservation has no nodes; what it does with licences is told as not modelled."""
+    one = reserved("l", HOUR, 2 * HOUR, (), "ANY_NODES")
+    schedule = simulated(log((0, 4, 30, 10), reservation=["l"]), site(reservations=(one,)))
+    assert schedule.start[0] < MINUTE * 1_000_000
+    told = [entry for entry in schedule.workload.ledger if entry.rule == "reservation"]
+    assert [entry.action for entry in told] == ["in a reservation of licences: as if in none"]

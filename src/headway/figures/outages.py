@@ -71,7 +71,7 @@ def _of_site(site: Site, shown: Bands, origin: int) -> Iterator[Away]:
     latest = origin + (int(shown.end.max()) // SECOND if len(shown) else 0)
     for place, start, end in times_of(site.reservations, latest):
         one = site.reservations[place]
-        kind = "maintenance" if "MAINT" in {flag.upper() for flag in one.flags} else "reserved"
+        kind = "maintenance" if one.has("MAINT") else "reserved"
         yield from stretches([site.nodes[node].name for node in one.nodes], kind, start, end)
     for event in site.events:
         kind = "down" if event.ends_jobs else "drain"

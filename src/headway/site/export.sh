@@ -30,8 +30,8 @@ jobs() {
 }
 echo "jobs from $since to $until" >&2
 jobs > jobs.txt
-# Given dates, sacct leaves out jobs that were never eligible, and those that were held while they ran, which count as
-# such; by their state it finds them, and those that still wait by their numbers, a thousand at a time.
+# Given dates, sacct leaves out jobs that were never eligible, as Slurm has it also of those that were held while they ran;
+# by their state it finds them, and those that still wait by their numbers, a thousand at a time.
 jobs --state BF,CA,CD,DL,F,NF,OOM,PR,R,S,TO > "$work/states"
 awk -F '|' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "Eligible") at = i } $at !~ /^[0-9]/' "$work/states" > "$work/more"
 squeue --all --noheader --states=PENDING --format=%A 2> /dev/null | sort -u | xargs -n 1000 | tr ' ' ',' > "$work/waiting"

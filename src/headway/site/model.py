@@ -237,23 +237,26 @@ class Reservation:
     number: str = ""
     """Slurm's number of it, which the accounting has; one that recurs gets another each time."""
 
+    def has(self, *flags: str) -> bool:
+        """Whether it was made with one of these flags."""
+        return not {flag.upper() for flag in self.flags}.isdisjoint(flags)
+
     @property
     def recurs(self) -> bool:
         """Whether it goes on to a next time by itself when it ends."""
-        return bool({flag.upper() for flag in self.flags} & {*PERIODS, "WEEKDAY", "WEEKEND"})
+        return self.has(*PERIODS, "WEEKDAY", "WEEKEND")
 
     def may_overlap(self, other: Reservation) -> bool:
         """Whether jobs of this reservation may use nodes that another one has at the same time."""
-        mine, others = ({flag.upper() for flag in one.flags} for one in (self, other))
-        return "MAINT" in mine or ("OVERLAP" in mine and "MAINT" not in others)
+        return self.has("MAINT") or (self.has("OVERLAP") and not other.has("MAINT"))
 
     def instances(self, last: int) -> list[tuple[int, int]]:
         """Its starts and ends up to a time: one, or one for each period in which it recurs."""
-        found, flags = [(self.start, self.end)], {flag.upper() for flag in self.flags}
-        step = next((seconds for name, seconds in PERIODS.items() if name in flags), 0)
+        found = [(self.start, self.end)]
+        step = next((seconds for name, seconds in PERIODS.items() if self.has(name)), 0)
         while self.recurs:
             start, end = found[-1]
-            ahead = step or DAY * days_ahead(datetime.fromtimestamp(end, UTC), "WEEKEND" in flags)
+            ahead = step or DAY * days_ahead(datetime.fromtimestamp(end, UTC), self.has("WEEKEND"))
             if start + ahead > last:
                 break
             found.append((start + ahead, end + ahead))

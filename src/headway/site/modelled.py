@@ -5,7 +5,7 @@ Whatever is added to the rules is to be taken off these lists, and so no longer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from headway.site.config import Config, scheduler_parameters
@@ -148,13 +148,10 @@ def rules_not_modelled(
     if threaded and any(part.startswith("CR_CPU") for part in site.config.list(select)):
         name = f"{select} CR_CPU (limits, usage and memory by CPU count whole cores, as with CR_Core)"
         yield NotModelled(name, "", site.config.where(select))
-    cores = sum(one.cores is not None and not one.nodes for one in site.reservations)
-    if cores:
-        yield NotModelled("reservations of cores, without nodes", f"{cores:,}", "reservations.txt")
-    part = sum(takes_part(site, one) for one in site.reservations)
-    if part:
-        name = "reservations of some cores of their nodes (the whole nodes are reserved)"
-        yield NotModelled(name, f"{part:,}", "reservations.txt")
+    for name, counts in OF_RESERVATIONS:
+        count = sum(counts(site, one) for one in site.reservations)
+        if count:
+            yield NotModelled(name, f"{count:,}", "reservations.txt")
 
 
 def takes_part(site: Site, reservation: Reservation) -> bool:
@@ -162,6 +159,32 @@ def takes_part(site: Site, reservation: Reservation) -> bool:
     nodes = [site.nodes[place] for place in reservation.nodes]
     cores = sum(node.cpus // max(node.threads_per_core, 1) for node in nodes)
     return reservation.cores is not None and 0 < reservation.cores < cores
+
+
+def gets_other_nodes(site: Site, reservation: Reservation) -> bool:
+    """Whether Slurm has put other nodes in the place of those that a reservation lost: it named none."""
+    if reservation.has("SPEC_NODES", "ALL_NODES", "PART_NODES", "STATIC", "STATIC_ALLOC"):
+        return False
+    names = {site.nodes[place].name for place in reservation.nodes}
+    return any(
+        event.node in names
+        and event.is_outage
+        and event.start < reservation.end
+        and (event.end is None or event.end > reservation.start)
+        for event in site.events
+    )
+
+
+OF_RESERVATIONS: tuple[tuple[str, Callable[[Site, Reservation], bool]], ...] = (
+    ("reservations of cores, without nodes", lambda _, one: one.cores is not None and not one.nodes),
+    ("reservations of some cores of their nodes (the whole nodes are reserved)", takes_part),
+    ("reservations that draw jobs in (MAGNETIC)", lambda _, one: one.has("MAGNETIC")),
+    ("reservations that move with the clock (TIME_FLOAT)", lambda _, one: one.has("TIME_FLOAT")),
+    ("reservations of licences (ANY_NODES)", lambda _, one: one.has("ANY_NODES")),
+    ("reservations whose busy nodes are replaced (REPLACE)", lambda _, one: one.has("REPLACE")),
+    ("reservations that lost nodes and got others (they keep theirs)", gets_other_nodes),
+)
+"""Kinds of reservations that are not taken into account, or not as they are."""
 
 
 def name_of(shown: str) -> str:

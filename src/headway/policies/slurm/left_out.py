@@ -16,6 +16,8 @@ SHARING = "asked to share its CPUs (--oversubscribe) where the partition lets jo
 FURTHER = "asked for --{}, which is not modelled: waits and runs as if it had not"
 PART = "in a reservation of some cores of its nodes: the whole nodes are reserved"
 CORES = "in a reservation of cores on no nodes by name: it has no nodes to run on"
+LICENCES = "in a reservation of licences: as if in none"
+DRAWN = "in a reservation that draws jobs in (MAGNETIC): as if it had asked for that one"
 PARTITION = "its partition is not one of the site's: in the default one, {}"
 QOS = "its QOS is not one of the site's: {}"
 ASSOCIATION = "the site has no association of its user and account: no shares and no limits of it"
@@ -31,6 +33,9 @@ def left_out(workload: Workload, site: Site) -> Iterator[LedgerEntry]:
     part = [one.name for one in reserved if takes_part(site, one)]
     yield from _named(workload, "reservation", part, PART)
     yield from _named(workload, "reservation", [one.name for one in reserved if not one.nodes], CORES)
+    for flag, action in (("ANY_NODES", LICENCES), ("MAGNETIC", DRAWN)):
+        names = [one.name for one in site.reservations if one.has(flag)]
+        yield from _named(workload, "reservation", names, action)
     yield from _sharing(workload, site)
     asked = {option for label in workload.labels.get("further", ()) for option in label.split(",")}
     for option in sorted(asked):

@@ -59,7 +59,12 @@ class Life:
         self.by_users = [
             (int(self.cancelled_at[job]), What.CANCEL, job) for job in np.flatnonzero(after >= 0).tolist()
         ]
-        reserved = {name: places[0] for name, places in by_name(self.site.reservations).items()}
+        named = by_name(self.site.reservations).items()
+        reserved = {
+            name: places[0]
+            for name, places in named
+            if not self.site.reservations[places[0]].has("ANY_NODES")
+        }
         rows[SlurmJob.RESERVATION] = self.coded("reservation", lambda name: reserved.get(name, UNSET), UNSET)
         self.fill_arrays(rows)
         self.fill_begins(rows)
@@ -343,11 +348,10 @@ def reservation_tables(site: Site, last: int, ahead: int) -> tuple[Table, npt.ND
     sets = np.zeros((len(times), -(-len(site.nodes) // 8) * 8), np.uint8)
     for which, (place, start, end) in enumerate(times):
         one = site.reservations[place]
-        flags = {flag.upper() for flag in one.flags}
         sets[which, list(one.nodes or site_nodes(site, one))] = 1
-        everything = "ALL_NODES" in flags or len(one.nodes) == len(site.nodes)
+        everything = one.has("ALL_NODES") or len(one.nodes) == len(site.nodes)
         table[: Reservation.NEXT, which] = [
-            one.announced or 0, start, end, "MAINT" in flags, "FLEX" in flags, everything, "OVERLAP" in flags,
+            one.announced or 0, start, end, one.has("MAINT"), one.has("FLEX"), everything, one.has("OVERLAP"),
             one.recurs, partition_of(site, one),
         ]  # fmt: skip
     for places in by_name([replace(site.reservations[at], start=start) for at, start, _ in times]).values():
@@ -368,7 +372,7 @@ def by_name(reservations: Sequence[Reserved]) -> dict[str, list[int]]:
 
 def partition_of(site: Site, one: Reserved) -> int:
     """The partition that a reservation was made for as a whole (PART_NODES); UNSET where it was not."""
-    if "PART_NODES" not in {flag.upper() for flag in one.flags}:
+    if not one.has("PART_NODES"):
         return UNSET
     if one.partition in site.partition_place:
         return site.partition_place[one.partition]
@@ -380,7 +384,7 @@ def site_nodes(site: Site, one: Reserved) -> Sequence[int]:
     """The nodes of a reservation that names only its partition, or none."""
     if one.partition in site.partition_place:
         return site.partitions[site.partition_place[one.partition]].nodes
-    return range(len(site.nodes)) if "ALL_NODES" in {flag.upper() for flag in one.flags} else ()
+    return range(len(site.nodes)) if one.has("ALL_NODES") else ()
 
 
 def usage_resets(site: Site, first: int, last: int) -> Iterator[int]:

@@ -108,14 +108,14 @@ def settle(jobs: Jobs, key: Ints) -> None:
 
 
 def _order_seconds(jobs: Jobs) -> None:
-    """Jobs of one second stand in the order of their numbers, tasks by that of their array: so they came.
+    """Jobs of one second stand in the order of their numbers, tasks by those of their array and their own.
 
-    Slurm numbers each task anew when it starts, and sacct lists it by that number.
+    So they came. Slurm numbers each task anew when it starts, and sacct lists it by that number.
     """
     submit, array = jobs.get("submit"), jobs.records["request:array"]
     came = np.where(array >= 0, array, jobs.records["number"])
     order = np.empty(len(jobs), np.int64)
-    order[np.argsort(submit, kind="stable")] = np.lexsort((came, submit))
+    order[np.argsort(submit, kind="stable")] = np.lexsort((jobs.records["request:array_task"], came, submit))
     jobs.records = {name: values[order] for name, values in jobs.records.items()}
 
 
@@ -214,7 +214,7 @@ def _spread_tasks(jobs: Jobs) -> None:
         jobs.note("array_tasks", action, waiting)
     _leave_out_started(jobs)
     if jobs.rules["cancelled"] == "wait" and "request:array" in jobs.records:
-        _place_tasks(jobs)
+        _number_tasks(jobs)
 
 
 def _leave_out_started(jobs: Jobs) -> None:
@@ -238,8 +238,8 @@ def _leave_out_started(jobs: Jobs) -> None:
     jobs.drop("duplicates", STALE, waits)
 
 
-def _place_tasks(jobs: Jobs) -> None:
-    """Tasks that were cancelled before they started stand among the others of their array, by number."""
+def _number_tasks(jobs: Jobs) -> None:
+    """Tasks that were cancelled before they started are tasks of their array."""
     records = jobs.records
     cancelled = (records["kind"] == WAITING_TASKS) & (records["state"] == states.CANCELLED)
     if not cancelled.any():
@@ -247,11 +247,6 @@ def _place_tasks(jobs: Jobs) -> None:
     records["shared"] = records["shared"] | cancelled
     for place in np.unique(records["listed"][cancelled]).tolist():
         records["request:array_task"][records["listed"] == place] = jobs.task_lists[place]
-    array, task = records["request:array"], records["request:array_task"]
-    rows = np.flatnonzero(np.isin(array, array[cancelled]))
-    order = np.arange(len(jobs))
-    order[rows[np.argsort(array[rows], kind="stable")]] = rows[np.lexsort((task[rows], array[rows]))]
-    jobs.records = {name: values[order] for name, values in records.items()}
 
 
 def numbered(jobs: Jobs) -> Ints:
