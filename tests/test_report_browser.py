@@ -76,6 +76,19 @@ def whole(page: Page) -> None:
     page.settle()
 
 
+def test_curves_are_all_means_or_all_exact(page: Page) -> None:
+    # A run with fewer steps than pixels was drawn exactly, with its peaks, beside the means of one with more.
+    script = """(() => {{ const c = headway.charts.find((one) => one.steps && !one.percent);
+        c.crowds = (s) => {0}; c.kept = null;
+        const lengths = c.schedules.map((s) => c.points(s).length);
+        delete c.crowds; c.kept = null;
+        return [...lengths, Math.ceil(c.inner / c.bucket)]; }})()"""
+    one_is_crowded, other, buckets = page.evaluate(script.format("s === c.schedules[0]"))
+    assert one_is_crowded == other == buckets
+    exact, other, buckets = page.evaluate(script.format("false"))
+    assert buckets not in (exact, other) and exact != other
+
+
 CHARTS = (
     "#overview",
     "#utilization",

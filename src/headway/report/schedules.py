@@ -99,7 +99,7 @@ def schedules_page(
 
 
 def _title(comparison: Comparison, title: str) -> str:
-    names = escape(title) or "<small>against</small>".join(escape(name) for name in comparison.names)
+    names = escape(title) or " <small>against</small> ".join(escape(name) for name in comparison.names)
     first, summary = comparison.schedules[0], comparison.summaries[0]
     lead = (
         f"{log_name(first)}: {counted(len(first), 'job')} on {counted(first.capacity, 'processor')}, "

@@ -59,9 +59,11 @@ def of_one(schedule: Schedule, summary: dict[str, Any]) -> list[str]:
     ]
     worst = int(schedule.wait.argmax())
     job = int(schedule.workload.columns["job"][worst])
+    median = summary["median_wait"]
+    waited = f"waited at most {strong(span(median))}" if median else "did not wait"
     first = (
-        f"Half of the {counted(len(schedule), 'job')} waited at most {strong(span(summary['median_wait']))}, "
-        f"the mean wait is {strong(span(summary['mean_wait']))}, and one job in twenty waited longer than "
+        f"At least half of the {counted(len(schedule), 'job')} {waited}, the mean wait is "
+        f"{strong(span(summary['mean_wait']))}, and one job in twenty waited longer than "
         f"{strong(span(summary['p95_wait']))}. {strong(percent(summary['utilization']))} of the machine was "
         f"in use over {span(summary['makespan'])}."
     )
@@ -92,7 +94,7 @@ def _dropped(schedule: Schedule) -> str:
 
 
 def _killed(jobs: int) -> str:
-    return f"{counted(jobs, 'job')} {'was' if jobs == 1 else 'were'} killed"
+    return f"{counted(jobs, 'job') if jobs else 'no job'} {'were' if jobs > 1 else 'was'} killed"
 
 
 def _care(comparison: Comparison, rows: dict[str, Row]) -> str:

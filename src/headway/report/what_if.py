@@ -21,7 +21,7 @@ phase in detail, so their numbers differ a little."""
 def what_if_page(answers: Sequence[Answer], command: str = "") -> str:
     """The whole page as text; `command` is the one that makes it."""
     schedules = [answers[0].base, *(found.variant for found in answers)]
-    names = [BASE, *(found.name for found in answers)]
+    names = ["base", *(found.name for found in answers)]
     title = "What if: " + ", or ".join(found.name for found in answers)
     return schedules_page(schedules, command, names=names, title=title, opening=_opening(answers))
 

@@ -81,16 +81,27 @@ class Curves extends TimeChart {
     return values;
   }
   points(schedule) {
-    const key = `${this.time.from} ${this.time.to} ${this.inner} ${this.bucket}`;
-    if (this.kept?.key !== key) this.kept = { key, of: new Map() };
+    const crowded = this.schedules.some((s) => this.shown.has(s) && this.crowds(s));
+    const key = `${this.time.from} ${this.time.to} ${this.inner} ${this.bucket} ${crowded}`;
+    if (this.kept?.key !== key) this.kept = { key, crowded, of: new Map() };
     if (!this.kept.of.has(schedule)) this.kept.of.set(schedule, this.fresh(schedule));
     return this.kept.of.get(schedule);
   }
+  // The steps of a schedule in the window: from the last one before it on.
+  within(schedule) {
+    const { times } = this.steps(schedule);
+    return [Math.max(0, above(times, this.time.from) - 1), above(times, this.time.to)];
+  }
+  // Whether it has more steps than pixels show. Then all curves are means: a mean beside a peak misleads.
+  crowds(schedule) {
+    const [first, last] = this.within(schedule);
+    return last - first >= this.inner / 2;
+  }
   fresh(schedule) {
     const steps = this.steps(schedule), scale = this.percent ? 1 / schedule.data.capacity : 1;
-    const first = Math.max(0, above(steps.times, this.time.from) - 1), last = above(steps.times, this.time.to);
     const points = [];
-    if (last - first < this.inner / 2) {
+    if (!this.kept.crowded) {
+      const [first, last] = this.within(schedule);
       points.push([this.time.from, steps.at(this.time.from) * scale]);
       for (let i = first; i < last; i++) {
         if (steps.times[i] > this.time.from) points.push([steps.times[i], steps.values[i] * scale]);
