@@ -92,7 +92,24 @@ def test_a_right_rule_is_needed() -> None:
     found = scored(base, true)
     ranked = causes(found, {rule: scored(case, true) for rule, case in rules_off(base).items()})
     assert (ranked[-1].rule, ranked[-1].verdict) == ("backfilling", "needed")
-    assert "No rule makes it worse" in " ".join(told(found, ranked))
+    assert "No rule is sure to make it worse" in " ".join(told(found, ranked))
+
+
+def test_with_few_seeds_a_large_change_is_not_called_no_effect() -> None:
+    # Two seeds: Student's quantile is 12.7, so a change of +600 +- 200 s is not sure, and not nothing either.
+    base = Case(workload(200), Platform.procs(12), "easy")
+    [true] = simulate_all([base])
+    found = scored(base, recorded_as(true, off=5))
+
+    def with_errors(*errors: float) -> Fidelity:
+        return replace(found, seeds=[{**found.seeds[0], "mean_absolute_error": one} for one in errors])
+
+    [cause] = causes(with_errors(400, 400), {"limits": with_errors(800, 1200)})
+    assert (cause.change, cause.verdict) == (600, "indistinguishable")
+    said = " ".join(told(with_errors(400, 400), [cause]))
+    assert "cannot be distinguished from chance" in said and "no effect" not in said
+    [cause] = causes(with_errors(400, 400), {"limits": with_errors(999, 1001)})
+    assert cause.verdict == "needed"
 
 
 def test_workers_do_not_change_schedules() -> None:

@@ -132,7 +132,6 @@ def _cause(base: Fidelity, rule: str, found: Fidelity) -> Cause:
     mean = float(np.mean(changes))
     spread = float(np.std(changes, ddof=1)) / math.sqrt(len(changes)) if len(changes) > 1 else None
     bound = 0.0 if spread is None else quantile(SURE, len(changes) - 1) * spread
-    chance = abs(mean) <= max(bound, SMALL * base.error)
     return Cause(
         rule=rule,
         error=found.error,
@@ -140,8 +139,21 @@ def _cause(base: Fidelity, rule: str, found: Fidelity) -> Cause:
         spread=spread,
         mean_wait=found.overall["mean_simulated"],
         minutes=found.overall["within_600"],
-        verdict="no effect here" if chance else "closer without it" if mean < 0 else "needed",
+        verdict=_verdict(mean, bound, SMALL * base.error),
     )
+
+
+def _verdict(mean: float, bound: float, small: float) -> str:
+    """What a change of the error says, the true one being within ``bound`` of the mean.
+
+    >>> _verdict(2, 1, small=5), _verdict(500, 1600, small=20), _verdict(500, 100, small=20)
+    ('no effect here', 'indistinguishable', 'needed')
+    """
+    if abs(mean) + bound <= small:
+        return "no effect here"
+    if abs(mean) <= max(bound, small):
+        return "indistinguishable"
+    return "closer without it" if mean < 0 else "needed"
 
 
 def told(base: Fidelity, ranked: Sequence[Cause]) -> list[str]:
@@ -156,14 +168,20 @@ def told(base: Fidelity, ranked: Sequence[Cause]) -> list[str]:
     nearer = [one.rule for one in ranked if one.verdict == "closer without it"]
     needed = [one.rule for one in reversed(ranked) if one.verdict == "needed"]
     idle = [one.rule for one in ranked if one.verdict == "no effect here"]
+    unknown = [one.rule for one in ranked if one.verdict == "indistinguishable"]
     if nearer:
         said.append(
             f"Look here first, because the simulation is closer to the log without it: {', '.join(nearer)}."
         )
     elif ranked:
-        said.append("No rule makes it worse: without any of them the simulation is no closer to the log.")
+        said.append("No rule is sure to make it worse.")
     if needed:
         said.append(f"The log needs these rules, the most important first: {', '.join(needed)}.")
     if idle:
         said.append(f"These rules have no effect on this log: {', '.join(idle)}.")
+    if unknown:
+        said.append(
+            "The effect of these cannot be distinguished from chance (more --seeds tell more): "
+            f"{', '.join(unknown)}."
+        )
     return said
