@@ -351,6 +351,7 @@ def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path
     ("part", "taken"),
     [
         ("bf_max_job_test=0", 500), ("bf_max_job_test=-5", 500), ("bf_max_job_test=1", 1),
+        ("bf_max_job_test=1000001", 500),
         ("bf_window=0", 1440),
         ("bf_interval=0", 30), ("bf_interval=-1", -1), ("sched_interval=-1", -1), ("sched_interval=-2", 60),
         ("bf_max_job_user=-1", 0), ("default_queue_depth=0", 0), ("default_queue_depth=-1", 100),

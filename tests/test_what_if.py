@@ -172,6 +172,7 @@ def test_more_and_fewer_jobs(case: Case) -> None:
         ("bf_max_job_tests=9", "(did you mean 'bf_max_job_test'?)"),
         ("bf_max_job_test=0", "Slurm takes no 0 and would go on with its default, 500"),
         ("bf_max_job_test=-5", "Slurm takes no -5 and would go on with its default, 500"),
+        ("bf_max_job_test=999999999999", "Slurm takes no 999999999999 and would go on with its default, 500"),
         ("bf_resolution=0", "Slurm takes no 0 and would go on with its default, 60"),
         ("default_queue_depth=-1", "Slurm takes no -1 and would go on with its default, 100"),
         ("nodes=ten", "is not a change such as"),

@@ -49,8 +49,12 @@ SCHEDULER: dict[str, str] = {
 }  # fmt: skip
 """Parts of SchedulerParameters that are known, with Slurm's defaults ("" is off)."""
 
-LEAST = {"bf_interval": 1, "bf_max_job_test": 1, "bf_node_space_size": 2, "bf_resolution": 1, "bf_window": 1}
-"""The least that Slurm takes where it is not 0. It goes on with the default instead of less."""
+TAKEN = {
+    "bf_interval": (1, 10_800), "bf_job_part_count_reserve": (0, 100_000), "bf_max_job_array_resv": (0, 1000),
+    "bf_max_job_start": (0, 10_000), "bf_max_job_test": (1, 1_000_000), "bf_min_age_reserve": (0, 2_592_000),
+    "bf_node_space_size": (2, 2_000_000), "bf_resolution": (1, 3600), "bf_window": (1, 43_200),
+}  # fmt: skip
+"""The least and the largest number that Slurm takes; other parts take any from 0 on. Else it uses the default."""
 
 NEVER = {"bf_interval": -1, "sched_interval": -1}
 """Numbers that switch a loop off."""

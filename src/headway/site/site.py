@@ -12,7 +12,7 @@ from headway.site import values
 from headway.site.config import Config
 from headway.site.model import Association, Node, NodeEvent, NotModelled, Partition, Qos, Reservation, Switch
 from headway.site.node_names import expanded
-from headway.site.parameters import LEAST, NEVER, SCHEDULER
+from headway.site.parameters import NEVER, SCHEDULER, TAKEN
 
 if TYPE_CHECKING:
     from headway.platform import Platform
@@ -155,7 +155,8 @@ class Site:
             number = int(text)
         except ValueError:
             raise self.config.error(f"{name}={text} is not a whole number", "SchedulerParameters") from None
-        taken = number >= LEAST.get(name, 0) or number == NEVER.get(name)
+        least, most = TAKEN.get(name, (0, number))
+        taken = least <= number <= most or number == NEVER.get(name)
         return number if taken else int(SCHEDULER.get(name) or 0)
 
     def platform(self) -> Platform:

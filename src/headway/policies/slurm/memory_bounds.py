@@ -138,7 +138,7 @@ def adapted(site: Site, partition: Partition, asked: Asked) -> InPartition:
         return InPartition(
             np.where(ratio > 1, asked.tasks * per_task, asked.cpus),
             per_task,
-            np.where(ratio > 1, -(-by_cpu // ratio), asked.memory_cpu),
+            np.where(ratio > 1, -(-by_cpu // np.maximum(ratio, 1)), asked.memory_cpu),
             np.maximum(on_node, asked.node_cpus(asked.cpus_per_task * ratio)),
             yes,
         )
