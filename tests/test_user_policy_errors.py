@@ -58,6 +58,31 @@ def test_a_parameter_that_a_key_has_not(headway: Headway) -> None:
         assert said.endswith(f"./mine.py:key has no parameter {order[14:17]!r}; it has power")
 
 
+def test_a_path_with_blanks_that_is_not_quoted(headway: Headway) -> None:
+    for policy in ("./my policies/mine.py:mine", "easy(order=./my policies/mine.py:key)"):
+        assert refused(headway, policy).endswith("; a path with blanks stands in quotes")
+
+
+def test_a_file_of_a_package_is_named_as_its_module(headway: Headway) -> None:
+    (headway.folder / "pack").mkdir()
+    headway.write("pack/__init__.py", "")
+    headway.write("pack/mine.py", "from .other import pick\n")
+    headway.write("alone.py", "from .other import pick\n")
+    said = refused(headway, "./pack/mine.py:mine")
+    assert said.startswith("headway: pack/mine.py:1 (from .other import pick): ImportError: ")
+    assert said.endswith(f"; set PYTHONPATH={headway.folder.resolve()} and name the policy pack.mine:Name")
+    said = refused(headway, "./alone.py:mine")
+    assert said.endswith("; name the module without dots: the file's own folder is searched")
+
+
+def test_a_wrong_mark_is_told_with_its_line(headway: Headway) -> None:
+    text = "from headway.policies.own.words import *\n\n@compiled(k='x')\ndef mine(t, state):\n    pass\n"
+    headway.write("mine.py", text)
+    assert refused(headway, "./mine.py:mine") == (
+        "headway: mine.py:3 (@compiled(k='x')): @compiled: the default of k must be a whole number, not 'x'"
+    )
+
+
 def test_a_text_is_no_key(headway: Headway) -> None:
     headway.write("mine.py", "def key(job, now):\n    return str(now)\n")
     said = refused(headway, "easy(order=./mine.py:key)")

@@ -89,9 +89,10 @@ class _Reader:
         self.text, self.at, self.depth = text, 0, 0
 
     def error(self, expected: str) -> UsageError:
-        rest = self.text[self.at :]
+        before, rest = self.text[: self.at], self.text[self.at :]
         seen = f"before {rest[:20]!r}" if rest else "at the end"
-        return UsageError(f"{cut(self.text, 200)}: expected {expected} {seen}")
+        path = "; a path with blanks stands in quotes" if "/" in before and before[-1].isspace() else ""
+        return UsageError(f"{cut(self.text, 200)}: expected {expected} {seen}{path}")
 
     def space(self) -> None:
         match = _SPACE.match(self.text, self.at)

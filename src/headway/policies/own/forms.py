@@ -111,7 +111,8 @@ def _checked(thing: Any, name: str) -> Any:
         inspect.signature(decide).bind(object())
     except TypeError as error:
         raise UsageError(
-            f"{faults.defined_at(thing)}: a policy is called with the view alone: {error}"
+            f"{faults.defined_at(thing)}: a policy is called with the view alone (one that is marked with "
+            f"@compiled, with t and state): {error}"
         ) from None
     except ValueError:
         pass  # a builtin without a signature

@@ -75,8 +75,6 @@ def _load(path: Path, digest: str) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, HeadwayError):
-            raise
         raise _broken(error, str(path)) from error
     finally:
         sys.dont_write_bytecode = kept
@@ -149,7 +147,19 @@ def _broken(error: BaseException, where: str) -> UsageError:
         place = f"{faults.shown_path(error.filename)}:{error.lineno}{text}"
         return UsageError(f"{place}: this is not Python: {error.msg}")
     place = faults.users_line(error.__traceback__) or faults.shown_path(where)
-    return UsageError(f"{place}: {faults.error_words(error)} when the file was loaded")
+    if isinstance(error, HeadwayError):
+        return UsageError(str(error) if str(error).startswith(place) else f"{place}: {error}")
+    remedy = _by_its_package(Path(where)) if "no known parent package" in str(error) else ""
+    return UsageError(f"{place}: {faults.error_words(error)} when the file was loaded{remedy}")
+
+
+def _by_its_package(path: Path) -> str:
+    """How to name a policy whose file imports others by leading dots."""
+    package = sources.package_of(path)
+    if not package:
+        return "; name the module without dots: the file's own folder is searched"
+    home = path.parents[package.count(".") + 1]
+    return f"; set PYTHONPATH={home} and name the policy {package}.{path.stem}:Name"
 
 
 def source_of(thing: Any) -> dict[str, Any]:

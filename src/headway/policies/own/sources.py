@@ -43,7 +43,7 @@ def sources(path: Path) -> dict[str, Path]:
     """
     path = path.resolve()
     found: dict[str, Path] = {"": path}
-    own = _package(path)
+    own = package_of(path)
     waiting = [(path, own)]
     while waiting:
         file, package = waiting.pop()
@@ -90,7 +90,7 @@ def _is_somewhere(wanted: Import, file: Path) -> bool:
     first = wanted.name.partition(".")[0]
     if wanted.level or first in sys.stdlib_module_names or first == "headway":
         return True
-    return _home(first, file, _package(file)) is not None
+    return _home(first, file, package_of(file)) is not None
 
 
 def _tree(text: bytes) -> ast.AST:
@@ -183,7 +183,7 @@ def _is_installed(place: Path, of: Path) -> bool:
     return False
 
 
-def _package(path: Path) -> str:
+def package_of(path: Path) -> str:
     """The dotted name of the package that a file lies in, empty where it stands alone."""
     parts: list[str] = []
     folder = path.parent
