@@ -41,6 +41,11 @@ class Displacements:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def told(self) -> Table:
+        """The places of the jobs that were displaced."""
+        return np.flatnonzero(np.isin(self.rows, self.log[:, Displaced.WHOSE]))
+
     def __getitem__(self, place: Any) -> Any:
         """The list of one job, or the column of several."""
         if not isinstance(place, (int, np.integer)):
