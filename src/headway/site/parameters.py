@@ -54,7 +54,8 @@ TAKEN = {
     "bf_max_job_start": (0, 10_000), "bf_max_job_test": (1, 1_000_000), "bf_min_age_reserve": (0, 2_592_000),
     "bf_node_space_size": (2, 2_000_000), "bf_resolution": (1, 3600), "bf_window": (1, 43_200),
 }  # fmt: skip
-"""The least and the largest number that Slurm takes; other parts take any from 0 on. Else it uses the default."""
+"""The least and the largest number that Slurm takes; other parts take any from 0 on. Else it uses the
+default."""
 
 NEVER = {"bf_interval": -1, "sched_interval": -1}
 """Numbers that switch a loop off."""
