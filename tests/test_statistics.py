@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import io
+
 import pytest
 
-from headway.workload import Workload
+from headway.workload import Workload, read
 from headway.workload.statistics import describe
 from headway.workload.transform import offered_load
 
@@ -31,6 +33,20 @@ def test_facts_by_hand() -> None:
     assert facts["median run time"][0] == 15.0
     assert facts["run time exactly as requested"][0] == 0.25
     assert facts["run time beyond the request"][0] == 0.25
+
+
+def test_a_run_time_that_stands_for_a_missing_request_is_none() -> None:
+    """Job 1 asked for 20 s and ran 10 s, job 2 asked for 10 s and took them; of job 3 nobody knows."""
+    line = "{0} 0 -1 {1} 1 -1 -1 1 {2} -1 1 1 1 -1 1 -1 -1 -1\n"
+    jobs = [(1, 10, 20), (2, 10, 10), (3, 70, -1)]
+    described = describe(read(io.BytesIO("".join(line.format(*job) for job in jobs).encode())), 8)
+    facts = described["facts"]
+    assert facts["jobs without a request"][0] == 1 and facts["median request"] == (15.0, "s")
+    assert facts["run time exactly as requested"][0] == 0.5
+    assert sorted(described["requests"]) == [(10.0, 1), (20.0, 1)]
+    assert sum(dict(described["accuracy"]).values()) == 2
+    nobody = describe(read(io.BytesIO(line.format(3, 70, -1).encode())), 8)["facts"]
+    assert nobody["median request"][0] is None and nobody["run time exactly as requested"][0] is None
 
 
 def test_load_over_time_holds_all_the_work() -> None:

@@ -120,8 +120,8 @@ def _kept_for_others(case: Case) -> list[str]:
     if not kept:
         return []
     return [
-        f"For {duration(kept)} of its wait at least {processors(case.procs)} were free, but the policy kept "
-        "them for jobs that it puts first."
+        f"For {duration(kept)} of its wait at least {processors(case.procs)} "
+        f"{'was' if case.procs == 1 else 'were'} free, but kept for jobs that the policy puts first."
     ]
 
 

@@ -36,10 +36,12 @@ def describe(workload: Workload, procs: int | None) -> dict[str, Any]:
 
     `sizes`, `lengths` and `accuracy` are (class, jobs), `work_by_size` and `work_by_length` the shares of all
     processor-seconds in the same classes; `requests` are the most frequent requested times (seconds, jobs),
-    `users` and `queues` the busiest ones (name, jobs, share of the work).
+    `users` and `queues` the busiest ones (name, jobs, share of the work). `accuracy`, `requests` and the
+    facts about requests are of jobs for which the log names one.
     Times are in seconds. `procs` is the size of the machine; without it there is no load.
     """
     work = workload.runtime / SECOND * workload.procs
+    asked = _with_request(workload)
     sizes, lengths = _size_classes(workload.procs), _length_classes(workload.runtime)
     return {
         "facts": _facts(workload, procs),
@@ -48,8 +50,8 @@ def describe(workload: Workload, procs: int | None) -> dict[str, Any]:
         "work_by_size": sizes.shares(work),
         "lengths": lengths.jobs(),
         "work_by_length": lengths.shares(work),
-        "accuracy": _accuracy(workload.runtime, workload.walltime),
-        "requests": _requests(workload.walltime),
+        "accuracy": _accuracy(workload.runtime[asked], workload.walltime[asked]),
+        "requests": _requests(workload.walltime[asked]),
         "users": _busiest(workload, "user", work),
         "queues": _busiest(workload, "queue", work),
         "divisions": {name: _busiest(workload, column, work) for name, column in divisions(workload).items()},
@@ -83,13 +85,24 @@ def _facts(workload: Workload, procs: int | None) -> dict[str, tuple[int | float
         facts["median run time"] = (float(np.median(run)), "s")
         facts["mean run time"] = (float(run.mean()), "s")
         facts["longest run time"] = (float(run.max()), "s")
-        facts["median request"] = (float(np.median(workload.walltime)) / SECOND, "s")
-        facts["run time exactly as requested"] = (
-            float((workload.runtime == workload.walltime).mean()),
-            "share",
-        )
-        facts["run time beyond the request"] = (float((workload.runtime > workload.walltime).mean()), "share")
+        asked = _with_request(workload)
+        run_time, request = workload.runtime[asked], workload.walltime[asked]
+        some = len(request) > 0
+        if len(request) < len(workload):
+            facts["jobs without a request"] = (len(workload) - len(request), "not in the next three numbers")
+        facts["median request"] = (float(np.median(request)) / SECOND if some else None, "s")
+        exactly, beyond = run_time == request, run_time > request
+        facts["run time exactly as requested"] = (float(exactly.mean()) if some else None, "share")
+        facts["run time beyond the request"] = (float(beyond.mean()) if some else None, "share")
     return facts
+
+
+def _with_request(workload: Workload) -> npt.NDArray[np.bool_]:
+    """Jobs for which the log names a time; for the others the run time stands for it."""
+    named = workload.get("requested_time")
+    if named is None:
+        return np.ones(len(workload), np.bool_)
+    return np.asarray((named > 0) | (workload.walltime != workload.runtime))
 
 
 def _span(workload: Workload) -> float:
