@@ -33,11 +33,15 @@ settings.load_profile("quick")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """No garbage is looked for while files are collected: there is none, and it would take a fifth longer."""
+    """No garbage is looked for while files are collected: there is none, and it would take a fifth longer.
+    Later it is not looked for among what was made by then, which lives as long as the process, and less often
+    than Python would."""
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
+        gc.set_threshold(10_000)
         gc.enable()
 
 
