@@ -309,6 +309,8 @@ from headway.engine.profile import clear, new_profile
 made = new_profile(1, 4)
 clear(made, 0, 5, 8)
 print(made.steps[1, 0], sum(clear.stats.cache_hits.values()), "numba.np.arraymath" in sys.modules)
+"""
+DOT = """
 numbers = numpy.ones(3)
 print("scipy.linalg" in sys.modules, numba.njit(lambda a: a.dot(a))(numbers), "scipy.linalg" in sys.modules)
 """
@@ -317,8 +319,8 @@ print("scipy.linalg" in sys.modules, numba.njit(lambda a: a.dot(a))(numbers), "s
 @pytest.mark.skipif(jit_cache.UNTUNED in os.environ, reason="numba is left as it is")
 def test_what_is_kept_is_loaded_before_numba_can_compile_and_then_it_can(home: Path) -> None:
     pytest.importorskip("scipy")
-    assert run_kernel(home, LOADED) == "8 0 True\nFalse 3.0 True"
-    assert run_kernel(home, LOADED) == "8 1 False\nFalse 3.0 True"
+    assert run_kernel(home, LOADED) == "8 0 True"
+    assert run_kernel(home, LOADED + DOT) == "8 1 False\nFalse 3.0 True"
 
 
 def test_what_kernels_take_from_other_files_is_part_of_the_digest() -> None:

@@ -41,12 +41,12 @@ def place(tmp_path: Path) -> Path:
 
 
 def limited(
-    words: tuple[str, ...], folder: Path, kilobytes: int, **environment: str
+    words: tuple[str, ...], folder: Path, kilobytes: int, before: str = "pass", **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own that may have so much address space; it must end by itself."""
     most = (kilobytes * 1024, kilobytes * 1024)
     return subprocess.run(
-        [sys.executable, "-c", "from headway.cli import main; main()", *words],
+        [sys.executable, "-c", f"from headway.cli import limits, main; {before}; main()", *words],
         capture_output=True, text=True, cwd=folder, timeout=600,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, most),
@@ -92,7 +92,7 @@ def test_a_library_that_asks_for_ever_is_ended(place: Path) -> None:
     """Random numbers stand for memory: time in the system without a page or a byte to show for it."""
     (place / "mine.py").write_text("import os\nwhile True:\n    os.getrandom(1 << 15)\n")
     words = ("simulate", "log.swf", "--policy", "strict(order=./mine.py:key)")
-    done = limited(words, place, 4_000_000, NUMBA_DISABLE_JIT="1")
+    done = limited(words, place, 4_000_000, "limits.PATIENCE = 0.2", NUMBA_DISABLE_JIT="1")
     assert ended_with_the_sentence(done, place, 4_000_000)
 
 

@@ -14,8 +14,10 @@ from headway.papers import reproduce as reproduced
 from headway.papers.deadline.logs import REPORTED
 from headway.papers.log import by_name
 from headway.papers.reallocation.scenarios import ALIASES, SITES
+from headway.papers.redirection import work
 from headway.papers.redirection.logs import CLUSTERS
 from headway.papers.urgent.logs import TITLES
+from test_paper_redirection import SMALL
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_redirection_on_a_log_where_nobody_waits(tmp_path: Path) -> None:
     assert "8 without, on 1 log |" in page and "nan" not in page
 
 
-def test_without_requests_nothing_is_said_of_them(tmp_path: Path) -> None:
+def test_without_requests_nothing_is_said_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every request is the run time: what users ask for cannot differ from it."""
     day = 86_400
     log = written(tmp_path / "log.swf", [(day * k // 6, day, 40 + k % 20) for k in range(180)])
@@ -96,5 +98,6 @@ def test_without_requests_nothing_is_said_of_them(tmp_path: Path) -> None:
     assert "- MINE: the log has no requested times, so that there is no reading but exact ones.\n" in page
     assert "requested times, (a)" not in page and "| times the scheduler knows |" not in page
     assert "simulator does) | section 4.2 | all | - | - | not tested | no log has requested times |" in page
+    monkeypatch.setattr(work, "QUICK", SMALL)
     page = pages("redirection", log, tmp_path)
     assert "| conflict | area | MINE |" in page and "as the users gave them" not in page
