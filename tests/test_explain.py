@@ -148,6 +148,16 @@ def test_a_job_that_was_suspended_has_not_ended_and_does_not_run() -> None:
     assert "1 job that came later started before it, in a run that was stopped later (job 3); none" in text
 
 
+def test_who_took_the_place_of_a_redirected_job_is_named_also_if_it_was_redirected_later() -> None:
+    """theta 0: job 2 makes job 1 go and starts in its place; job 3 makes job 2 go."""
+    jobs: list[Job] = [(0, 2, 50, 50), (1, 2, 50, 50), (2, 2, 50, 50)]
+    policy = "redirection(theta=0, alpha=0.7)"
+    text = told(jobs, 3, policy, 1)
+    assert "It was redirected at 1 s" in text
+    assert "It left 2 processors; job 2 started at that instant." in text
+    assert "It was redirected at 2 s" in told(jobs, 3, policy, 2)
+
+
 def test_who_was_promised_nothing_was_told_a_start() -> None:
     jobs: list[Job] = [(0, 1, 5, 9), (1, 1, 5, 9)]
     assert "It was promised to start by 9 s (8 s after it was submitted); it started 4 s earlier." in told(

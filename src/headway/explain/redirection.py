@@ -53,11 +53,9 @@ def newcomers(case: Case, piece: int) -> Rows:
 
 def _gained(case: Case, piece: int) -> str:
     stop, freed = int(case.pieces.end[piece]), int(case.pieces.procs[piece])
-    assert case.schedule.group is not None
-    mine = case.pieces.group[piece] if case.pieces.group is not None else 0
-    here = np.zeros(len(case.schedule), np.bool_)
-    here[case.pieces.job[case.nearby()]] = True
-    started = np.flatnonzero((case.first_starts() == stop) & (case.schedule.group == mine) & here)
+    assert case.pieces.group is not None
+    began = (case.pieces.start == stop) & (case.pieces.group == case.pieces.group[piece]) & case.nearby()
+    started = np.unique(case.pieces.job[began])
     started = started[started != case.row]
     if not len(started):
         return f"No job started at that instant on the {processors(freed)} it left."
