@@ -384,6 +384,9 @@ def test_shaking_keeps_whole_seconds_order_of_lines_and_kills() -> None:
     assert shaken.runtime[0] <= shaken.walltime[0] and shaken.runtime[1] > shaken.walltime[1]
     assert shaken.runtime[2] == 0
     assert np.any(shaken.submit != work.submit)
+    many = jobs(submit=[0] * 50, runtime=[101] * 50, walltime=[100] * 50)
+    past = apply(many, "shake(runtimes=0.5)").runtime
+    assert past.min() == 101 * SECOND and np.all(past % SECOND == 0)
 
 
 def test_a_limit_shortens_requests_and_says_who_is_killed() -> None:

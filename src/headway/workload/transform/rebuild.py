@@ -55,9 +55,14 @@ def moved(workload: Workload, submit: Ints) -> dict[str, Column]:
 
 def on_grid(times: NDArray[np.float64], like: Column) -> Ints:
     """Times (µs) to the nearest second where all of `like` are whole seconds, else to the nearest µs."""
-    step = SECOND if not np.any(like % SECOND) else 1
+    step = step_of(like)
     rounded: Ints = np.rint(times / step).astype(np.int64) * step
     return rounded
+
+
+def step_of(times: Column) -> int:
+    """A second (µs) where all times are whole seconds, else a microsecond."""
+    return SECOND if not np.any(times % SECOND) else 1
 
 
 def missing(name: str, rows: int) -> Column:

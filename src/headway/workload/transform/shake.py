@@ -12,7 +12,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import generator, moved, on_grid
+from headway.workload.transform.rebuild import generator, moved, on_grid, step_of
 from headway.workload.transform.registry import transformation
 
 
@@ -37,7 +37,8 @@ def shake(workload: Workload, arrivals: float = 60.0, runtimes: float = 0.0, see
         run = on_grid(stretched, workload.runtime)
         # Keep what the log says about the walltime: within it, or beyond it.
         within = workload.runtime <= workload.walltime
-        run = np.where(within, np.minimum(run, workload.walltime), np.maximum(run, workload.walltime + 1))
+        beyond = workload.walltime + step_of(workload.runtime)
+        run = np.where(within, np.minimum(run, workload.walltime), np.maximum(run, beyond))
         run = np.where(workload.runtime > 0, np.maximum(run, np.minimum(workload.runtime, SECOND)), 0)
         columns["runtime"] = run
     return workload.replaced(changed=columns)
