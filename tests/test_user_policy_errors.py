@@ -341,3 +341,19 @@ def test_a_policy_that_cannot_be_copied_is_refused(headway: Headway) -> None:
 def test_a_key_beyond_the_floats_is_refused(headway: Headway) -> None:
     headway.write("mine.py", "def key(job):\n    return 10**400\n")
     assert "the key of job 1 at 0 s is 1000" in refused(headway, "easy(order=./mine.py:key)")
+
+
+def test_a_package_that_offers_a_policy_under_a_name_of_ours(
+    headway: Headway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``easy`` stays ours, so the list shows the name under which the package's policy is found."""
+    (headway.folder / "pack-1.0.dist-info").mkdir()
+    headway.write("pack-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: pack\nVersion: 1.0\n")
+    offers = "[headway.policies]\neasy = pack.mine:late\nlate = pack.mine:late\n"
+    headway.write("pack-1.0.dist-info/entry_points.txt", offers)
+    monkeypatch.syspath_prepend(headway.folder)
+    listed = [line.split(maxsplit=1) for line in headway("policies").out.splitlines() if "pack" in line]
+    assert [(name, words.strip()) for name, words in listed if "package pack" in words] == [
+        ("pack.mine:late", "from the installed package pack; the name easy is ours"),
+        ("late", "from the installed package pack"),
+    ]

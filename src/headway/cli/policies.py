@@ -8,7 +8,7 @@ from headway.cli import options
 from headway.cli.display import Display, output, table_of
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import UsageError
-from headway.policies.catalogue import POLICIES, PolicyInfo, offered
+from headway.policies.catalogue import ALIASES, POLICIES, PolicyInfo, offered
 from headway.policies.spec import Spec, parse_spec
 
 
@@ -67,7 +67,11 @@ def _list() -> None:
     for info in POLICIES.values():
         table.add_row(", ".join((info.name, *info.aliases)), info.summary)
     for offer in offered().values():
-        table.add_row(offer.name, f"from the installed package {offer.value.partition('.')[0]}")
+        package = offer.module.partition(".")[0]
+        if offer.name in POLICIES or offer.name in ALIASES:
+            table.add_row(offer.value, f"from the installed package {package}; the name {offer.name} is ours")
+        else:
+            table.add_row(offer.name, f"from the installed package {package}")
     console = output()
     console.print(table)
     console.print("\nParameters, references and an example: headway policies NAME")
