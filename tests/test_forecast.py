@@ -17,7 +17,7 @@ from headway.errors import UsageError
 from headway.forecast import LEVELS, Correction, Instant, Outlook, Present, Record, check, present, scores
 from headway.forecast.answer import Question, alternatives, answer
 from headway.forecast.arrivals import FADING, Arrivals
-from headway.forecast.forward import Forward
+from headway.forecast.forward import Forward, Future
 from headway.forecast.qbets import SHORTEST, History, place_of_bound
 from headway.forecast.run_times import DOUBT, RunTimes
 from headway.forecast.scores import intervals, shared_coverage, unsure
@@ -60,11 +60,25 @@ def test_with_true_run_times_and_arrivals_the_start_is_the_schedules_own(policy:
         begin = forward.begin(Instant.of(record, now, row))
         later = record.order[int(record.rank[row]) + 1 :]
         when = record.workload.submit[later]
-        found = begin.start_of(
-            row, ran[begin.rows], later[when > now], when[when > now], ran[later[when > now]]
-        )
+        come, at = later[when > now], when[when > now]
+        found = begin.start_of(row, Future(ran[begin.rows], come, at, ran[come]))
         if not (when == now).any():
             assert found == record.start[row]
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative"])
+def test_futures_side_by_side_are_those_one_after_the_other(
+    record: Record, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outlook = Outlook(record, policy)
+    waited = np.flatnonzero(record.start > record.workload.submit)
+    for row in waited[:: len(waited) // 3].tolist():
+        starts = []
+        for at_once in (1, 3):
+            monkeypatch.setattr(Forward, "side_by_side", at_once)
+            starts.append(outlook.of_row(row, draws=30).starts)
+        assert len(set(starts[0].tolist())) > 1 or (starts[0] == record.workload.submit[row]).all()
+        np.testing.assert_array_equal(starts[0], starts[1])
 
 
 def scrambled(record: Record, now: int, seed: int) -> Record:

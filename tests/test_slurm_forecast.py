@@ -262,3 +262,17 @@ def test_usage_is_what_the_log_has_until_then(tmp_path: Path) -> None:
     then = site_at(on, BEGAN + 100)
     assert then.usage == {("root", ""): 250, ("lab", ""): 250, ("lab", "ada"): 200, ("lab", "bob"): 50}
     assert site_at(replace(on, usage={("lab", "ada"): 7.0}), BEGAN + 100).usage == {("lab", "ada"): 7.0}
+
+
+def test_runs_on_the_same_site_leave_what_is_known_of_it_as_it_was() -> None:
+    """Tables that follow from the site alone are made once; a run that changed them would change the next."""
+    jobs = log(*((k, 1 + k % 3, 40, 60) for k in range(30)))
+    again = short()
+    starts = [headway.simulate(jobs, again.platform(), UNDISTURBED).start for _ in range(2)]
+    np.testing.assert_array_equal(starts[0], starts[1])
+    fresh = short()
+    np.testing.assert_array_equal(headway.simulate(jobs, fresh.platform(), UNDISTURBED).start, starts[0])
+    assert len(again.made_of_it) > 10
+    for name, made in again.made_of_it.items():
+        if isinstance(made, np.ndarray):
+            np.testing.assert_array_equal(made, fresh.made_of_it[name], name)

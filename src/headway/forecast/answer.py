@@ -117,7 +117,8 @@ def answer(
 
     waits = Waits(outlook.record)
     correction = teach(outlook, now, teachers, seed, lambda done, _: told(done)) if teachers else None
-    waits.learn(now)
+    if correction is not None:
+        waits.learn(now)
     found, never = [], []
     for place, (name, asked) in enumerate((("as asked", question), *others)):
         try:

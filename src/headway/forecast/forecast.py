@@ -10,14 +10,14 @@ Nothing that happened after the instant is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from headway.errors import UsageError
 from headway.forecast.arrivals import Arrivals
-from headway.forecast.forward import Forward
+from headway.forecast.forward import Forward, Future
 from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS
 from headway.forecast.record import Column, Record
@@ -144,17 +144,20 @@ class Outlook:
         elapsed = np.concatenate([begin.elapsed, np.zeros(len(instant.waiting), np.int64)])
         times = self.run_times.draw(rows, elapsed, draws, rng)
         asked = int(work.submit[row]) if submit is None else submit
-        planned = begin.start_of(row, np.maximum(work.walltime[rows], elapsed + 1), submit=submit)
+        planned = begin.start_of(row, Future(np.maximum(work.walltime[rows], elapsed + 1)), submit)
         own = int(np.flatnonzero(rows == row)[0])
         beyond = MOST_DAYS * DAY if planned == NEVER else planned - instant.now
         days = min(beyond // DAY + 2, MOST_DAYS)
-        cancelled, starts = self.forward.policy.takes_cancelled, np.empty(draws, np.int64)
-        arrivals = Arrivals(instant.record, instant.now, days, cancelled)
+        arrivals = Arrivals(instant.record, instant.now, days, self.forward.policy.takes_cancelled)
+
+        def futures() -> Iterator[Future]:
+            for run_time in times:
+                come, when = arrivals.draw(rng)
+                yield Future(run_time, come, when, arrivals.run_times(come))
+
         if planned == instant.now and not self.forward.plans_with_draws:
-            starts[:] = planned  # at the instant itself nothing is left to chance
-            draws = 0
-        for draw in range(draws):
-            come, when = arrivals.draw(rng)
-            starts[draw] = begin.start_of(row, times[draw], come, when, arrivals.run_times(come), submit)
+            starts = np.full(draws, planned)  # at the instant itself nothing is left to chance
+        else:
+            starts = np.fromiter(begin.starts_of(row, futures(), submit), np.int64, draws)
         count = len(instant.waiting) - 1
         return Forecast(instant.now, asked, starts, times[:, own], planned, len(begin.running), count)

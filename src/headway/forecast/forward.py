@@ -12,12 +12,17 @@ told of them; then the arrivals that were drawn.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from headway import jit
+from headway.cores import cores
 from headway.engine.drive import Jobs, compiled_hook, compiled_loop
 from headway.engine.driver import Driver
 from headway.engine.tables import Clock, Job, Phase, Run, State
@@ -37,7 +42,23 @@ LEAD_OF_SECONDS = SECOND
 """The same where the policy's clock has whole seconds, and it lets jobs go on by itself."""
 STRIDE = 256
 """Instants simulated between two looks at whether the job has started."""
+AHEAD = 4
+"""So many futures are drawn ahead for each core."""
 NOTHING = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Future:
+    """One way in which it may go on from an instant; times in µs."""
+
+    run_time: Column
+    """Of the running and waiting jobs, whole."""
+    arriving: Column = field(default_factory=lambda: NOTHING)
+    """Rows of the jobs that come."""
+    when: Column = field(default_factory=lambda: NOTHING)
+    """They come then,"""
+    lasting: Column = field(default_factory=lambda: NOTHING)
+    """and run as long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +92,11 @@ class Forward:
         """Whether the policy plans with real run times, so that its turn at the instant depends on draws."""
         return self.policy.params.get("estimate") == "exact" or self.policy.spec.uses_own
 
+    @property
+    def side_by_side(self) -> int:
+        """How many futures are simulated at once: compiled kernels leave Python to the others."""
+        return 1 if jit.INTERPRETED or self.policy.spec.uses_own else cores()
+
     def begin(self, instant: Instant) -> Beginning:
         """The queue of an instant as the engine wants it."""
         record = instant.record
@@ -101,28 +127,23 @@ class Beginning:
         """Running, then waiting jobs."""
         return np.concatenate([self.running, self.instant.waiting])
 
-    def start_of(
-        self,
-        row: int,
-        run_time: Column,
-        arriving: Column = NOTHING,
-        when: Column = NOTHING,
-        lasting: Column = NOTHING,
-        submit: int | None = None,
-    ) -> int:
-        """When the job of a row starts (µs), NEVER if it never does.
+    def starts_of(self, row: int, futures: Iterable[Future], submit: int | None = None) -> Iterator[int]:
+        """When the job of a row starts in each future, in their order; as :meth:`start_of`."""
+        workers, ahead = self.forward.side_by_side, iter(futures)
+        with ThreadPoolExecutor(workers) as pool:
+            while some := list(islice(ahead, AHEAD * workers)):
+                yield from pool.map(lambda future: self.start_of(row, future, submit), some)
 
-        ``run_time`` is of the running and waiting jobs, whole; ``arriving`` are rows that come at ``when``
-        and run as long as ``lasting``. The job may be submitted later, at ``submit``.
-        """
+    def start_of(self, row: int, future: Future, submit: int | None = None) -> int:
+        """When the job of a row starts (µs), submitted now or at ``submit``; NEVER if it never does."""
         record, now, lead = self.instant.record, self.instant.now, self.forward.lead
         work, count = record.workload, len(self.running)
-        rows = np.concatenate([self.rows, arriving])
+        rows = np.concatenate([self.rows, future.arriving])
         true = np.concatenate(
-            [np.full(count, now - lead), np.minimum(work.submit[self.instant.waiting], now), when]
+            [np.full(count, now - lead), np.minimum(work.submit[self.instant.waiting], now), future.when]
         )
-        comes = np.concatenate([true[:count], np.full(len(self.instant.waiting), now), when])
-        lasts = np.concatenate([run_time, lasting])
+        comes = np.concatenate([true[:count], np.full(len(self.instant.waiting), now), future.when])
+        lasts = np.concatenate([future.run_time, future.lasting])
         request = work.walltime[rows]
         limit = np.maximum(request, lasts)  # beyond the request only where the log shows such runs
         back = np.zeros(len(rows), np.int64)

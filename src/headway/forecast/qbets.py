@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import deque
 from functools import cache
-from math import ceil, exp, lgamma, log, sqrt
+from math import ceil, sqrt
 
 from headway.units import NEVER
 
@@ -30,19 +30,17 @@ MANY = 2000
 @cache
 def place_of_bound(count: int) -> int:
     """Which of ``count`` ascending waits, from 1 on, bounds the quantile; 0 if there are too few."""
-    if count < SHORTEST:
-        return 0
     if count > MANY:
         spread = sqrt(count * QUANTILE * (1 - QUANTILE))
         return min(count, ceil(count * QUANTILE + Z_95 * spread) + 1)
-    below = 0.0
-    for k in range(count):
-        # The probability that exactly k of the waits are below the quantile.
-        ways = lgamma(count + 1) - lgamma(k + 1) - lgamma(count - k + 1)
-        below += exp(ways + k * log(QUANTILE) + (count - k) * log(1 - QUANTILE))
-        if below >= CONFIDENCE:
-            return k + 1
-    return 0
+    # The probability that at most so many of the waits, and that exactly so many, are above the quantile.
+    above, most = 0, 0.0
+    exactly = QUANTILE**count
+    while most + exactly <= 1 - CONFIDENCE:
+        most += exactly
+        exactly *= (count - above) / (above + 1) * (1 - QUANTILE) / QUANTILE
+        above += 1
+    return count - above + 1 if above else 0
 
 
 class History:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterator
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,27 @@ DOUBT = 100.0
 """So many waits of the next kinds stand beside those of a kind."""
 LIKE = 20
 """So many of the last waits of jobs of about its size and request make a recent median."""
+
+
+class Traits(NamedTuple):
+    """What jobs have in common."""
+
+    user: int
+    queue: int
+    group: int
+    """The class of its processors."""
+    like: tuple[int, int]
+    """Processors and request, within a factor of two."""
+
+
+def kinds_of(job: Traits) -> Iterator[tuple[int, Hashable]]:
+    """The kinds that a job is of; an unknown user makes no kind."""
+    if job.user >= 0:
+        yield 0, (0, job.user, job.queue, *job.like)
+    yield 1, (1, job.queue, *job.like)
+    yield 2, (2, job.queue, job.group, job.like[1])
+    yield 3, (3, job.group)
+    yield 4, (4,)
 
 
 class Waits:
@@ -47,35 +69,33 @@ class Waits:
     def learn(self, now: int) -> None:
         """Take note of the jobs that have started before ``now``; instants must not go back."""
         last = int(np.searchsorted(self._starts, now))
+        rows = self._by_start[self._next : last]
         work = self.record.workload
-        for row in self._by_start[self._next : last].tolist():
-            wait = int(self.record.start[row] - work.submit[row])
-            for kind, key in self._kinds(row):
+        waits, procs = (self.record.start[rows] - work.submit[rows]).tolist(), work.procs[rows].tolist()
+        for traits, wait, size in zip(self._traits(rows), waits, procs, strict=True):
+            for kind, key in kinds_of(traits):
                 self._seen.setdefault(key, deque(maxlen=KEPT[kind])).append(wait)
-            self._recent.setdefault(self._like(row), deque(maxlen=LIKE)).append(wait)
-            self.qbets.add(int(work.procs[row]), wait)
+            self._recent.setdefault(traits.like, deque(maxlen=LIKE)).append(wait)
+            self.qbets.add(size, wait)
         self._next = max(last, self._next)
 
-    def _like(self, row: int) -> tuple[int, int]:
-        """Processors and request, within a factor of two."""
-        work = self.record.workload
-        return int(work.procs[row]).bit_length(), int(work.walltime[row]).bit_length()
+    def _traits(self, rows: Column) -> list[Traits]:
+        """What is looked at of the jobs of some rows."""
+        work, record = self.record.workload, self.record
+        procs, request = work.procs[rows].tolist(), work.walltime[rows].tolist()
+        users, queues = record.column("user")[rows].tolist(), record.column("queue")[rows].tolist()
+        return [
+            Traits(user, queue, class_of(size), (size.bit_length(), asked.bit_length()))
+            for user, queue, size, asked in zip(users, queues, procs, request, strict=True)
+        ]
 
-    def _kinds(self, row: int) -> Iterator[tuple[int, Hashable]]:
-        """The kinds that a job is of; an unknown user makes no kind."""
-        user, queue = int(self.record.column("user")[row]), int(self.record.column("queue")[row])
-        size, request = self._like(row)
-        group = class_of(int(self.record.workload.procs[row]))
-        if user >= 0:
-            yield 0, (0, user, queue, size, request)
-        yield 1, (1, queue, size, request)
-        yield 2, (2, queue, group, request)
-        yield 3, (3, group)
-        yield 4, (4,)
+    def _of(self, row: int) -> Traits:
+        """The same of one job."""
+        return self._traits(np.array([row]))[0]
 
     def recent_median(self, row: int) -> int:
         """The median of the last waits of jobs of about its size and request (µs); 0 if there are none."""
-        return int(median(self._recent.get(self._like(row)) or [0]))
+        return int(median(self._recent.get(self._of(row).like) or [0]))
 
     def quantiles(self, row: int, waited: int = 0) -> Column:
         """The waits at LEVELS (µs) that like jobs did not exceed; 0 if none has started yet.
@@ -84,7 +104,7 @@ class Waits:
         is left at 0 where nobody did.
         """
         waits, weights, left = [np.zeros(1, np.int64)], [np.array([1e-12])], 1.0
-        for _, key in self._kinds(row):
+        for _, key in kinds_of(self._of(row)):
             pool = np.array(self._seen.get(key, ()), np.int64) - waited
             pool = pool[pool > 0] if waited else pool
             if count := len(pool):

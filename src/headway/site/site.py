@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headway.site import values
 from headway.site.config import Config
@@ -82,6 +82,11 @@ class Site:
         check(site, *parts.lines)
         not_modelled = (*parts.not_modelled(), *rules_not_modelled(site, *parts.lines))
         return replace(site, not_modelled=not_modelled)
+
+    @cached_property
+    def made_of_it(self) -> dict[str, Any]:
+        """What others have made of the site, by who made it (:mod:`headway.site.once`)."""
+        return {}
 
     @cached_property
     def cpus(self) -> int:

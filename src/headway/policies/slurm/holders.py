@@ -15,6 +15,7 @@ from headway.policies.slurm.tables import UNSET, Cap, Factor, Holder, Rank, Tres
 from headway.site import Site
 from headway.site.model import Limits
 from headway.site.modelled import is_weighed
+from headway.site.once import once
 from headway.site.usage import usage_at
 
 NAMED = ("cpu", "mem", "node", "billing")
@@ -51,6 +52,7 @@ def factors(site: Site, holders: int) -> npt.NDArray[np.float64]:
     return table
 
 
+@once
 def holder_rows(site: Site) -> Table:
     """QOS, then associations: shares, tree and limits that are no resources."""
     qos, count = len(site.qos), len(site.qos) + len(site.associations)
@@ -134,6 +136,7 @@ def limits_age(limits: Limits) -> bool:
     return any(one is not None for one in ages)
 
 
+@once
 def limits_nodes(site: Site) -> bool:
     """Whether anybody's jobs may hold only so many nodes together."""
     return any(
@@ -143,6 +146,7 @@ def limits_nodes(site: Site) -> bool:
     )
 
 
+@once
 def bounds_nodes(site: Site) -> bool:
     """Whether limits bound the nodes of any job, alone or together with others."""
     return limits_nodes(site) or any("node" in one.max_tres for one in _all_limits(site))
@@ -153,6 +157,7 @@ def _all_limits(site: Site) -> list[Limits]:
     return [one.limits for one in site.qos] + [one.limits for one in site.associations]
 
 
+@once
 def other_resources(site: Site) -> list[str]:
     """Resources beyond the named ones that some limit counts, that jobs are billed for, or that weigh."""
     names = {name: None for partition in site.partitions for name in partition.billing_weights}
@@ -197,6 +202,7 @@ def billing(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
     return table
 
 
+@once
 def tres_weights(site: Site) -> dict[str, float]:
     """What asking for a resource weighs in the priority."""
     given = site.config.weights("PriorityWeightTRES")
@@ -218,6 +224,7 @@ def tres_whole(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
     return table
 
 
+@once
 def ranks(site: Site) -> Table:
     """Space to rank users in; the order begins as the associations are listed."""
     table = np.zeros((len(Rank), max(len(site.associations), 1)), np.int64)

@@ -23,6 +23,7 @@ from headway.policies.slurm.life_tables import Level
 from headway.policies.slurm.settings import Mode
 from headway.site import Site
 from headway.site.model import Partition
+from headway.site.once import once
 
 TIME_SLICE = 30
 """Seconds of a time slice where the site does not say (SchedulerTimeSlice)."""
@@ -73,6 +74,7 @@ def level_of(site: Site, partition: Partition) -> int:
     return levels(site).index((*_tier_and_rule(site, partition), 0))
 
 
+@once
 def levels(site: Site) -> list[tuple[int, bool, int]]:
     """Tier, whether its jobs give way to nobody, and row of each level, from the lowest tier up."""
     return sorted(
@@ -88,6 +90,7 @@ def _tier_and_rule(site: Site, partition: Partition) -> tuple[int, bool]:
     return partition.tier, by_tier(site) and mode_of(site, partition.preempt_mode) == Mode.OFF
 
 
+@once
 def level_table(site: Site) -> Table:
     """[Level, level]; none where nobody is suspended for others."""
     found = levels(site) if suspends(site) else []
@@ -96,12 +99,14 @@ def level_table(site: Site) -> Table:
     return table
 
 
+@once
 def core_words(site: Site) -> int:
     """Words that the CPUs of the largest node take as bits; 0 where nobody is suspended for others."""
     largest = max((node.cpus for node in site.nodes), default=0)
     return -(-largest // WORD) if suspends(site) else 0
 
 
+@once
 def further_total(site: Site) -> Table:
     """[row, node] generic resources, CPUs that partitions may use, for each level the CPUs as bits.
 

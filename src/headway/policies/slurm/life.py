@@ -21,6 +21,7 @@ from headway.site.happenings import times_of
 from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved
 from headway.site.node_names import expanded
+from headway.site.once import once
 from headway.units import LATEST, MINUTE, NEVER, SECOND
 
 DAY = 24 * 3600
@@ -112,9 +113,10 @@ class Life:
 
     def coded(self, name: str, of_label, otherwise: int) -> Table:  # type: ignore[no-untyped-def]
         """What a function makes of the text of each job in a column of texts."""
-        found = np.array([*(of_label(label) for label in self.labels(name)), otherwise], np.int64)
-        codes = self.column(name, UNSET)
-        return np.asarray(found[np.where((codes >= 0) & (codes < len(found) - 1), codes, -1)], np.int64)
+        labels = self.labels(name)
+        codes, place = np.unique(self.column(name, UNSET), return_inverse=True)
+        found = [of_label(labels[code]) if 0 <= code < len(labels) else otherwise for code in codes.tolist()]
+        return np.array(found, np.int64)[place.reshape(-1)]
 
     def node_places(self, text: str) -> list[int]:
         """The nodes of a list such as n[1-3,7] that the site has."""
@@ -427,6 +429,7 @@ def happenings(
     return np.array(found, np.int64).reshape(-1, len(Happening)).T.copy()
 
 
+@once
 def gres_names(site: Site) -> list[str]:
     """The generic resources that nodes have."""
     names: dict[str, None] = {}
@@ -447,6 +450,7 @@ def gres_asked(site: Site, count: int, life: Life) -> Table:
     return table
 
 
+@once
 def gres_of(site: Site) -> Table:
     """[resource] where the same resource without its type stands; -1 where it has none."""
     names = gres_names(site)

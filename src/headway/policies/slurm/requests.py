@@ -15,6 +15,7 @@ from headway.policies.slurm.memory_bounds import Asked, Idle, bounds, by_place, 
 from headway.policies.slurm.tables import UNSET, Adapted, Choice, Reason, SlurmJob
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
+from headway.site.once import once
 from headway.units import MINUTE, SECOND
 
 REQUEST = [SlurmJob.CPUS, SlurmJob.CPUS_PER_TASK, SlurmJob.MEMORY_CPU, SlurmJob.NODE_CPUS]
@@ -44,6 +45,19 @@ def standing(site: Site, part: int, asker: Asker) -> int:
     return Reason.QOS_NOT_ALLOWED if rule.endswith("Qos") else Reason.ACCOUNT_NOT_ALLOWED
 
 
+@once
+def node_sizes(site: Site) -> list[tuple[Table, Table]]:
+    """Of CPUs, then of memory: the sizes that nodes have, ascending, and which of them each node has."""
+    both = np.array([(node.cpus, node.memory_mb) for node in site.nodes], np.int64).reshape(-1, 2).T
+    return [np.unique(has, return_inverse=True) for has in both]
+
+
+@once
+def node_features(site: Site) -> list[set[str]]:
+    """The features of each node."""
+    return [set(node.features) for node in site.nodes]
+
+
 class Requests:
     """What the jobs of a log ask of a site."""
 
@@ -55,9 +69,7 @@ class Requests:
         self.adapted = np.zeros((0, 0), np.int64)
         self.features = np.ones((1, len(site.nodes)), np.uint8)
         self.choices = np.zeros((len(Choice), 1), np.int64)
-        self.sizes = tuple(
-            np.array(has) for has in zip(*((n.cpus, n.memory_mb) for n in site.nodes), strict=True)
-        )
+        self.sizes = node_sizes(site)
         self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
         self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
         self.life = Life(site, self.count, arrivals.origin, self.column, self.labels)
@@ -199,7 +211,7 @@ class Requests:
         lists, cpus = rows[SlurmJob.PARTITIONS], rows[SlurmJob.NODE_CPUS]
         first = np.array([row[0] for row in self.partition_lists], np.int64)[lists]
         wanted = cpus, least_memory(self.site, first, asked, cpus)
-        less = [np.searchsorted(np.unique(has), want) for has, want in zip(self.sizes, wanted, strict=True)]
+        less = [np.searchsorted(sizes, want) for (sizes, _), want in zip(self.sizes, wanted, strict=True)]
         different, place = np.unique(np.stack([lists, *less]), axis=1, return_inverse=True)
         for row in different.T:
             members = [self.site.partitions[part].nodes for part in self.partition_lists[row[0]]]
@@ -210,8 +222,8 @@ class Requests:
     def large_enough(self, less: Sequence[int]) -> npt.NDArray[np.uint8]:
         """Nodes that are not of the ``less`` smallest sizes, of CPUs and of memory."""
         enough = np.ones_like(self.features[0])
-        for has, count in zip(self.sizes, less, strict=True):
-            enough &= np.searchsorted(np.unique(has), has) >= count
+        for (_, place), count in zip(self.sizes, less, strict=True):
+            enough &= place >= count
         return enough
 
     def constraints(self, too_small: Table) -> Table:
@@ -241,9 +253,7 @@ class Requests:
 
     def having(self, words: Features) -> npt.NDArray[np.uint8]:
         """Nodes that have all features of one of several sets."""
-        return np.array(
-            [any(one <= set(node.features) for one in words) for node in self.site.nodes], np.uint8
-        )
+        return np.array([any(one <= has for one in words) for has in node_features(self.site)], np.uint8)
 
     def partitions(self) -> Table:
         """Which list of partitions each job has; lists that name none are the default partition."""

@@ -77,6 +77,7 @@ from headway.site import Site
 from headway.site.access import enforces
 from headway.site.model import UNLIMITED, outage_of
 from headway.site.model import Partition as OfSite
+from headway.site.once import once
 from headway.site.topology import is_one_network, is_optional, steps_between
 from headway.units import SECOND
 
@@ -119,6 +120,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
     )
 
 
+@once
 def node_table(site: Site) -> Table:
     """The engine's table of nodes; their generic resources are the further rows."""
     further = further_total(site)
@@ -151,6 +153,8 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     queue = jobs.shape[1] * longest + len(site.associations) + 2
     first = int(arrivals.submit[0]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
     last = int(arrivals.submit[-1]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
+    at_rest = node_rows(site)
+    at_rest[SlurmNode.IDLE_SINCE] = first
     reservations, reserved = reservation_tables(site, last, HORIZON)
     licences, licences_asked = licence_tables(site, requests.count, requests.life)
     jobs[SlurmJob.LICENCES] = licences_asked.any(axis=0)
@@ -163,7 +167,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         settings=settings,
         weights=weights_of(site),
         jobs=jobs,
-        nodes=node_rows(site, first),
+        nodes=at_rest,
         partitions=partition_rows(site),
         members=in_partition,
         lists=padded(requests.partition_lists, UNSET),
@@ -212,7 +216,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         licences=licences,
         licences_asked=licences_asked,
         required=np.vstack([requests.life.required, np.zeros_like(requests.life.required[:1])]),
-        **network(site, words),
+        **network(site),
         levels=levels,
         imagined=node_table(site),
         going=np.zeros((core_words(site), nodes), np.int64),
@@ -236,7 +240,8 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     )
 
 
-def network(site: Site, words: int) -> dict[str, Table]:
+@once
+def network(site: Site) -> dict[str, Table]:
     """The tree of switches."""
     count = len(site.switches)
     below = np.zeros((count, len(site.nodes)), np.uint8)
@@ -248,10 +253,11 @@ def network(site: Site, words: int) -> dict[str, Table]:
     return {
         "switches": switches,
         "switch_steps": np.array(steps_between(site.switches), np.int64).reshape(count, count),
-        "words_switches": packed(below, len(site.nodes)).reshape(count, words),
+        "words_switches": packed(below, len(site.nodes)).reshape(count, words_for(len(site.nodes))),
     }
 
 
+@once
 def may_preempt(site: Site) -> Table:
     """Whether jobs of one QOS may preempt those of another."""
     count = len(site.qos)
@@ -306,6 +312,7 @@ FLAGS = (
 """Those that are there or not."""
 
 
+@once
 def settings_of(site: Site) -> Table:
     """The controller's parameters that are whole numbers."""
     config, row = site.config, np.zeros(len(Setting), np.int64)
@@ -395,6 +402,7 @@ def _preemption(site: Site, row: Table) -> None:
     row[Setting.PREEMPT_PAUSE] = config.number("KillWait") + config.number("MessageTimeout")
 
 
+@once
 def weights_of(site: Site) -> npt.NDArray[np.float64]:
     """Weights of priority and other numbers with fractions."""
     config = site.config
@@ -410,10 +418,11 @@ def weights_of(site: Site) -> npt.NDArray[np.float64]:
     return row
 
 
-def node_rows(site: Site, first: int) -> Table:
-    """What nodes have beyond the engine's rows; all of them became idle at the ``first`` submission."""
+@once
+def node_rows(site: Site) -> Table:
+    """What nodes have beyond the engine's rows."""
     rows = np.zeros((len(SlurmNode), len(site.nodes)), np.int64)
-    rows[SlurmNode.IDLE_SINCE], rows[SlurmNode.SAVES_POWER] = first, 1
+    rows[SlurmNode.SAVES_POWER] = 1
     rows[SlurmNode.SAVES_POWER, sorted(site.always_on)] = 0
     rows[SlurmNode.WEIGHT] = [node.weight for node in site.nodes]
     kinds: dict[str, int] = {}
@@ -443,6 +452,7 @@ def _merges_kinds(site: Site) -> bool:
     return bool(site.switches) or not site.config.get("PreemptType").lower().endswith("none")
 
 
+@once
 def partition_rows(site: Site) -> Table:
     """The partitions."""
     rows = np.full((len(Partition), len(site.partitions)), UNSET, np.int64)
@@ -492,6 +502,7 @@ def over_time(site: Site, partition: OfSite) -> int:
     return UNSET if partition.over_time_limit == UNLIMITED else 60 * partition.over_time_limit
 
 
+@once
 def members(site: Site) -> npt.NDArray[np.uint8]:
     """Which node is in which partition."""
     table = np.zeros((len(site.partitions), len(site.nodes)), np.uint8)

@@ -1,0 +1,27 @@
+"""What follows from a site alone, made once for it: many simulations may begin on the same site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar, cast
+
+import numpy as np
+
+from headway.site.site import Site
+
+Made = TypeVar("Made")
+
+
+def once(make: Callable[[Site], Made]) -> Callable[[Site], Made]:
+    """Let a function be asked once for each site. Of a table everybody gets a copy, and may change it."""
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @wraps(make)
+    def made(site: Site) -> Made:
+        if name not in site.made_of_it:
+            site.made_of_it[name] = make(site)
+        found: Made = site.made_of_it[name]
+        return cast(Made, found.copy()) if isinstance(found, np.ndarray) else found
+
+    return made
