@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 
+from commands import Headway
 from headway import jit_cache
 from headway.cli import first_use
 from headway.policies.spec import parse_spec
@@ -129,3 +130,25 @@ def test_what_is_interpreted_is_the_same_and_leaves_the_kernels_to_a_compiler(fr
     assert simulate("three", HEADWAY_FIRST_USE="compile") is not None
     assert (fresh.parent / "three" / "schedule.csv").read_bytes() == one
     assert [*(fresh.parent / "cache").rglob("*.nbi")]
+
+
+def test_a_site_has_slurms_rules_compiled_while_people_read(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch, run: Headway
+) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(first_use, "compile_beside", lambda spec: begun.append(spec.name))
+    site = str(fresh.parent / "fjord")
+    try:
+        told = run("site", "example", site)
+        assert "slurm is compiled meanwhile" in told.err and begun == ["slurm"]
+        run("site", "export")  # on a login node nobody simulates
+        assert begun == ["slurm"]
+        kept = jit_cache.keeping().folder
+        assert kept is not None
+        (kept / "slurm.slurm-330.py311.nbi").write_bytes(b"")
+        assert "compiled" not in run("site", site).err and begun == ["slurm"]
+        monkeypatch.setenv(first_use.OFF, "compile")
+        (kept / "slurm.slurm-330.py311.nbi").unlink()
+        assert "compiled" not in run("site", site).err and begun == ["slurm"]
+    finally:
+        jit_cache.keeping.cache_clear()

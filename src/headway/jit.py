@@ -244,6 +244,4 @@ def type_of(value: Any) -> Any:
 
 def in_cache(function: Callable[..., Any]) -> bool:
     """Whether a compiled form of a function is on disk."""
-    name = f"{function.__qualname__}-"
-    kept = () if KEPT is None else KEPT.rglob("*.nbi")
-    return any(path.name.split(".", 1)[-1].startswith(name) for path in kept)
+    return jit_cache.holds(function.__qualname__)

@@ -112,6 +112,13 @@ def keeping() -> Keeping:
         return Keeping(None, f"{folder} cannot be written ({error.strerror or error}); {REMEDY}")
 
 
+def holds(kernel: str) -> bool:
+    """Whether a compiled form of a kernel, or of any (""), is kept."""
+    folder = keeping().folder
+    kept = () if folder is None else folder.rglob("*.nbi")
+    return any(path.name.split(".", 1)[-1].startswith(f"{kernel}-" if kernel else "") for path in kept)
+
+
 def reachable_by_others(folder: Path) -> str:
     """Why another user might have put something into a folder, or a folder into its place; empty if none."""
     if not hasattr(os, "getuid"):

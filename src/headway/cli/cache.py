@@ -53,7 +53,8 @@ def cache(
     A policy is compiled when it is first used on a machine, and kept in a folder that only you can read or
     write. The folder is chosen by HEADWAY_CACHE_DIR, else XDG_CACHE_HOME, else it is ~/.cache/headway. Where
     it cannot be yours alone, nothing is kept. The very first simulation of a short log runs interpreted while
-    the policy is compiled beside it; HEADWAY_FIRST_USE=compile waits for the kernels instead.
+    the policy is compiled beside it, and headway site begins to compile Slurm's rules; with
+    HEADWAY_FIRST_USE=compile kernels are compiled when they are needed, and waited for.
     """
     if action not in (None, "warm", "clear"):
         raise UsageError(f"there is no 'headway cache {action}'; there are warm and clear")

@@ -68,15 +68,28 @@ def is_first_use(spec: Spec, trace: str, jobs: int) -> bool:
     """Whether nothing has been compiled, here or in this process, and interpreting will do."""
     from headway import jit_cache
 
-    is_decided = os.environ.get("NUMBA_DISABLE_JIT") or os.environ.get(OFF) == "compile"
-    if is_decided or "headway.jit" in sys.modules:
+    if not may_compile_beside() or "headway.jit" in sys.modules:
         return False
-    if jobs > MOST_JOBS or not Path(trace).is_file() or not os.access(sys.executable, os.X_OK):
+    if jobs > MOST_JOBS or not Path(trace).is_file():
         return False  # what comes through a pipe cannot be read a second time
-    if type(spec.policy).__module__.split(".")[2] not in ROOMS or not hasattr(os, "fork"):
+    if type(spec.policy).__module__.split(".")[2] not in ROOMS:
         return False
-    kept = jit_cache.keeping().folder
-    return kept is not None and not any(kept.rglob("*.nbi"))
+    return jit_cache.keeping().folder is not None and not jit_cache.holds("")
+
+
+def may_compile_beside() -> bool:
+    """Whether kernels are wanted, and another process can compile them."""
+    is_decided = os.environ.get("NUMBA_DISABLE_JIT") or os.environ.get(OFF) == "compile"
+    return not is_decided and hasattr(os, "fork") and os.access(sys.executable, os.X_OK)
+
+
+def compile_for_the_next(spec: Spec, display: Display) -> None:
+    """Compile a policy that was never used here while people read: their next command may well want it."""
+    from headway import jit_cache
+
+    if may_compile_beside() and jit_cache.keeping().folder is not None and not jit_cache.holds(spec.name):
+        compile_beside(spec)
+        display.say(f"first use: {spec.name} is compiled meanwhile, which takes a minute or two ...")
 
 
 def compile_beside(spec: Spec) -> subprocess.Popen[bytes]:
