@@ -283,6 +283,20 @@ def test_short_cuts_change_nothing_under_select_linear(seed: int) -> None:
     assert_the_same(*(simulated(log, site, seed, short) for short in (False, True)))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_short_cuts_change_nothing_where_nodes_are_switched_off(seed: int) -> None:
+    """Jobs come three times as slowly, so that nodes are idle for long; every other site is shared."""
+    site, log = shared_site(seed, 12), shared_jobs(seed, 12)
+    if seed % 2 == 0:
+        site, log = random_site(seed, {}, True, 12), random_jobs(seed, 12)
+        log = log.with_columns(constraint=np.full(len(log), -1))
+    config, log = dict(site.config.items()), log.with_columns(submit=3 * log.submit)
+    saves = replace(site, config=Config.of(config | {"SuspendTime": "60", "ResumeTimeout": "300"}))
+    quick, plain = (simulated(log, saves, seed, short) for short in (False, True))
+    assert_the_same(quick, plain)
+    assert quick.start.tolist() != simulated(log, site, seed, False).start.tolist()
+
+
 @pytest.mark.parametrize(("seed", "place"), [(29, 5), (39, 8)])
 def test_cycles_reach_jobs_whose_size_every_plan_may_change(seed: int, place: int) -> None:
     """With several CPUs a task on several nodes: the CPUs that their priority goes by depend on the nodes."""

@@ -313,6 +313,25 @@ def test_a_node_that_was_switched_off_takes_its_time_to_come_back() -> None:
     assert headway.audit(schedule).ok
 
 
+def test_nodes_that_are_off_are_taken_last() -> None:
+    """n1 is off from 420 s on, the others are idle since 720 s only: seen in a run of the real Slurm."""
+    jobs = log((0, 1, 10, 2), (1, 3, 20, 12), (800, 1, 10, 10))
+    for more in ({}, SAVES):
+        schedule = simulated(jobs, site(more))
+        assert schedule.shares is not None
+        assert schedule.shares.node[schedule.shares.job == 2].tolist() == [1 if more else 0]
+    assert starts(jobs, site(SAVES))[2] < 900
+
+
+def test_plans_take_a_job_whose_nodes_come_up_to_have_begun() -> None:
+    """The first job has n1 to n3 from 2000 s on and begins at 2120 s, to end by 2720 s. Plans made before it
+    begins let the second have all nodes at 2600 s, so the third, of ten minutes, may not start on n4. Real
+    Slurm planned so, too."""
+    jobs = log((0, 1, 10, 1), (2000, 3, 10, 10), (2010, 4, 10, 10), (2011, 1, 10, 10))
+    _, first, second, third = starts(jobs, site(SAVES))
+    assert 2120 <= first < 2130 and 2720 <= second < third
+
+
 def test_nodes_that_are_never_switched_off() -> None:
     jobs = log((0, 1, 10, 10), (2000, 1, 10, 10))
     kept = SAVES | {"SuspendExcNodes": "n[1-2]"}

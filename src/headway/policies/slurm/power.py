@@ -1,7 +1,8 @@
 """Nodes that are switched off when they have been idle for long (SuspendTime), and on again for a job.
 
 A job that gets such a node has it at once, and begins when it is up (ResumeTimeout later). Until then the
-node is to others as one whose epilog is not over.
+node is to others as one whose epilog is not over, and plans take the job to end as if it had begun. Jobs get
+such nodes last, whatever these weigh.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from headway.engine.heap import push
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Clock, Node, Run, Share, State
 from headway.jit import kernel, routine
+from headway.policies.slurm.ends import forget_running, note_running
+from headway.policies.slurm.selection import OUTSIDE_LAST
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, SlurmClock, SlurmNode
+from headway.policies.slurm.tables import UNSET, Memory, SlurmClock, SlurmJob, SlurmNode
 
 
 @kernel
@@ -26,6 +29,39 @@ def is_off(state: State, node: int, now: int) -> bool:
         and memory.nodes[SlurmNode.COMPLETING, node] == 0
         and now - memory.nodes[SlurmNode.IDLE_SINCE, node] >= after
     )
+
+
+@kernel
+def weigh_off(state: State, now: int, sign: int) -> None:
+    """Let nodes that are off be heavier than others (1), and so taken last, or no more (-1)."""
+    if state.memory.settings[Setting.POWER_AFTER] == UNSET:
+        return
+    for node in range(state.nodes.shape[1]):
+        if is_off(state, node, now):
+            state.memory.nodes[SlurmNode.SET_WEIGHT, node] += sign * OUTSIDE_LAST
+
+
+@kernel
+def begins_at(memory: Memory, job: int, t: int) -> bool:
+    """Whether a job begins at ``t`` because its nodes are up, and plans take it to have begun before."""
+    since, length = memory.jobs[SlurmJob.STARTED, job], 60 * memory.jobs[SlurmJob.LENGTH, job]
+    early = memory.jobs[SlurmJob.ENDS, job] == since + length
+    return bool(early and memory.jobs[SlurmJob.RESUMED_AT, job] == t)
+
+
+@routine
+def begin_booted(memory: Memory, t: int) -> None:
+    """Let plans know when the jobs have begun whose nodes are up at ``t``."""
+    place = 0
+    while place < memory.clock[SlurmClock.RUNNING]:
+        job = memory.running[1, place]
+        if begins_at(memory, job, t):
+            forget_running(memory, job)
+            memory.jobs[SlurmJob.ENDS, job] += t - memory.jobs[SlurmJob.STARTED, job]
+            note_running(memory, job, memory.jobs[SlurmJob.ENDS, job])
+            place = 0
+        else:
+            place += 1
 
 
 @routine

@@ -20,6 +20,7 @@ from headway.policies.slurm.gang import settle
 from headway.policies.slurm.happenings import next_happening, take_back, take_happenings
 from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.main_loop import main_pass, start_who_ran
+from headway.policies.slurm.power import begin_booted
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
 from headway.policies.slurm.settings import Setting
@@ -64,6 +65,7 @@ def take_epilogs(state: State, now: int) -> bool:
         if run < 0:
             memory.nodes[SlurmNode.COMPLETING, -1 - run] -= 1
             clock[SlurmClock.BOOTING] -= 1
+            begin_booted(memory, memory.epilogs[0, 0])
         else:
             completing(state, run, -1)
         job = state.runs[Run.JOB, max(run, 0)]

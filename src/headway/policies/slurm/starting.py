@@ -35,7 +35,7 @@ from headway.policies.slurm.offers import (
     whole_nodes,
 )
 from headway.policies.slurm.owners import lay_others, leave_others_out
-from headway.policies.slurm.power import switch_on
+from headway.policies.slurm.power import switch_on, weigh_off
 from headway.policies.slurm.preemption import grace, is_pausing, pass_number
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
@@ -302,9 +302,11 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         leave_reserved_out(memory)
     flexible = flexible_reservation(memory, job)
     weigh_outside(memory, flexible, 1)  # plans do not weigh so
+    weigh_off(state, now, 1)
     memory.clock[SlurmClock.BY_KIND] = 1
     found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
     memory.clock[SlurmClock.BY_KIND] = 0
+    weigh_off(state, now, -1)
     weigh_outside(memory, flexible, -1)
     if found > bounded_nodes(memory, job, part):
         found = 0  # the choice by switches does not keep to that, and plans do not care
@@ -372,13 +374,13 @@ def begin(
     memory.jobs[SlurmJob.PARTITION, job] = part
     memory.jobs[SlurmJob.STARTED, job] = now
     memory.jobs[SlurmJob.RESUMED_AT, job] = UNSET if boot == 0 else now + boot
-    memory.jobs[SlurmJob.ENDS, job] = now + boot + seconds
+    memory.jobs[SlurmJob.ENDS, job] = now + seconds
     memory.jobs[SlurmJob.LENGTH, job] = minutes
     memory.jobs[SlurmJob.LOOP, job] = loop
     memory.jobs[SlurmJob.OUTCOME, job] = Outcome.RUNS
     memory.jobs[SlurmJob.ATTEMPTS, job] += 1
     memory.clock[SlurmClock.PENDING] -= 1
-    note_running(memory, job, now + boot + seconds)
+    note_running(memory, job, now + seconds)
     charge(state, job, 1)
     count_task(memory, job, 1)
     take_licences(memory, job, 1)
