@@ -172,16 +172,13 @@ def outcome(
     processors of runs, where they are known. What stands at a job that was refused means nothing.
     """
     log = state.runs[:, : max(state.clock[Clock.RUNS], min(len(order), 1))]
-    last = np.empty(len(order), np.int64)
-    last[order] = state.jobs[Job.RUN]
-    promise = np.empty(len(order), np.int64)
-    promise[order] = state.jobs[Job.PROMISE]
+    last = in_file_order(state.jobs[Job.RUN], order)
     columns: dict[str, Any] = {
         "start": log[Run.START, last],
         "end": log[Run.END, last],
         "why": log[Run.WHY, last].astype(np.uint8),
         "killed": log[Run.ENDED, last] == Ended.AT_WALLTIME,
-        "promise": promise,
+        "promise": in_file_order(state.jobs[Job.PROMISE], order),
     }
     if pools:
         columns |= {"group": log[Run.POOL, last], "labels": {"group": tuple(pools)}}
@@ -197,6 +194,13 @@ def outcome(
         if pieces is not None:
             pieces.node, pieces.group = nodes[pieces.group], None
     return columns
+
+
+def in_file_order(values: npt.NDArray[Any], order: Column) -> npt.NDArray[Any]:
+    """A row of the engine's jobs, each at its place in the file."""
+    column = np.empty_like(values)
+    column[order] = values
+    return column
 
 
 def given_up(ended: Column) -> npt.NDArray[np.bool_]:
@@ -339,15 +343,14 @@ def take_places(columns: dict[str, Any], clusters: Sequence[str], sites: Sites |
 
 def take_nodes(columns: dict[str, Any], state: State, order: Column, where: OnNodes) -> None:
     """Add partitions, shares of named nodes and the CPUs that jobs got, which whole nodes make more."""
-    run = np.empty(len(order), np.int64)
-    run[order] = state.jobs[Job.RUN]
+    run = in_file_order(state.jobs[Job.RUN], order)
     columns["shares"] = shares_of_runs(state, run, where.nodes)
     pieces = columns.get("pieces")
     if pieces is not None:
         pieces.shares = shares_of_runs(state, columns["entries"], where.nodes)
         pieces.procs = pieces.shares.totals(len(pieces))
-    columns["partition"], columns["procs"] = np.empty_like(run), np.empty_like(run)
-    columns["partition"][order], columns["procs"][order] = where.partition, state.jobs[Job.PROCS]
+    columns["partition"] = in_file_order(where.partition, order)
+    columns["procs"] = in_file_order(state.jobs[Job.PROCS], order)
     columns["walltime"] = as_limited(columns, order, run, where.walltime)
     columns["labels"] = {**columns.get("labels", {}), "partition": tuple(where.partitions), **where.labels}
 
@@ -366,8 +369,7 @@ def shares_of_runs(state: State, run: Column, nodes: Sequence[str]) -> Shares:
 
 def as_limited(columns: dict[str, Any], order: Column, run: Column, limit: Column) -> Column:
     """The walltimes that jobs ran with; a job that was ended for its time, late or early, had what it got."""
-    walltime = np.empty(len(order), np.int64)
-    walltime[order] = limit
+    walltime = in_file_order(limit, order)
     took = columns["end"] - columns["start"] - suspended_time(columns)
     return np.where(run < 0, walltime, np.where(columns["killed"], took, np.maximum(walltime, took)))
 
@@ -399,23 +401,21 @@ def as_run(state: State, order: Column, workload: Workload) -> dict[str, Column]
     over, runtime = state.jobs[Job.STRETCH_OVER], workload.runtime
     if not (over > 0).any() and (state.jobs[Job.PROCS] == workload.procs[order]).all():
         return _outlived(state, order, runtime)
-    columns = {name: np.empty(len(order), np.int64) for name in ("procs", "walltime", "runtime")}
-    columns["procs"][order], columns["walltime"][order] = state.jobs[Job.PROCS], state.jobs[Job.WALL]
-    columns["runtime"][order] = [
+    took = [
         -(-int(time) * int(by) // int(divisor)) if divisor > 0 else int(time)
         for time, by, divisor in zip(runtime[order], state.jobs[Job.STRETCH_BY], over, strict=True)
     ]
-    return columns
+    rows = {"procs": state.jobs[Job.PROCS], "walltime": state.jobs[Job.WALL], "runtime": np.array(took)}
+    return {name: in_file_order(row, order) for name, row in rows.items()}
 
 
 def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]:
     """Walltimes in file order where the policy let some jobs go on: what these took; else nothing."""
     if not len(order) or state.jobs[Job.WALL].max() < UNBOUNDED:
         return {}
-    walltime = np.empty(len(order), np.int64)
-    walltime[order] = np.where(state.jobs[Job.WALL] < UNBOUNDED, state.jobs[Job.WALL], state.jobs[Job.PLAN])
-    free = np.zeros(len(order), np.bool_)
-    free[order] = state.jobs[Job.WALL] >= UNBOUNDED
+    wall = in_file_order(state.jobs[Job.WALL], order)
+    free = wall >= UNBOUNDED
+    walltime = np.where(free, in_file_order(state.jobs[Job.PLAN], order), wall)
     if not (free & (runtime > walltime)).any():
         return {}
     return {"walltime": np.where(free, np.maximum(walltime, runtime), walltime)}
@@ -423,8 +423,7 @@ def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]
 
 def with_lost(columns: dict[str, Any], workload: Workload, state: State, order: Column) -> Workload:
     """Let jobs that were lost have run as long as they did; the ledger has them."""
-    last = np.empty(len(order), np.int64)
-    last[order] = state.jobs[Job.RUN]
+    last = in_file_order(state.jobs[Job.RUN], order)
     ended = np.where(last < 0, -1, state.runs[Run.ENDED, last])
     if not given_up(ended).any():
         return workload

@@ -76,8 +76,7 @@ def part_of(record: Record, number: int, pools: list[Pool], period: int) -> Reco
     """
     inside = np.ones(len(record), np.bool_) if record.cluster is None else record.cluster == number
     if pools[0].group in (GRID, LOCAL):
-        of_locals = np.zeros(len(record), np.bool_) if record.local is None else record.local
-        inside = inside & (of_locals == (pools[0].group == LOCAL))
+        inside = inside & (record.is_local == (pools[0].group == LOCAL))
     columns = {
         item.name: getattr(record, item.name)[inside]
         for item in fields(Record)

@@ -103,10 +103,20 @@ class Record:
     @cached_property
     def in_pieces(self) -> NDArray[np.bool_]:
         """Which jobs are in the table of pieces; the others ran in one, from start to end."""
-        inside = np.zeros(len(self), np.bool_)
+        return np.zeros(len(self), np.bool_) if self.pieces is None else ~self.pieces.alone(len(self))
+
+    @cached_property
+    def first_start(self) -> Column:
+        """When each job started for the first time; runs that were given up count."""
+        first = self.start.copy()
         if self.pieces is not None:
-            inside[self.pieces.job] = True
-        return inside
+            np.minimum.at(first, self.pieces.job, self.pieces.start)
+        return first
+
+    @cached_property
+    def is_local(self) -> NDArray[np.bool_]:
+        """Which jobs belong to one cluster."""
+        return np.zeros(len(self), np.bool_) if self.local is None else self.local
 
     @cached_property
     def given_up(self) -> NDArray[np.bool_]:

@@ -104,12 +104,6 @@ class Case:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         return absences(outages)[1:]
 
-    def first_starts(self) -> Rows:
-        """The first start of each job."""
-        first = np.full(len(self.schedule), np.iinfo(np.int64).max)
-        np.minimum.at(first, self.pieces.job, self.pieces.start)
-        return first
-
 
 def case_of(schedule: Schedule, job: int) -> Case:
     """The job with this number."""

@@ -41,7 +41,7 @@ def newcomers(case: Case, piece: int) -> Rows:
     before = stops[stops < stop]
     since = int(before.max()) if len(before) else -1
     came = (schedule.submit >= begin) & (schedule.submit > since) & (schedule.submit <= stop)
-    waited = (case.first_starts() > schedule.submit) | (schedule.why == WHY.index("backfill"))
+    waited = (case.schedule.first_start > schedule.submit) | (schedule.why == WHY.index("backfill"))
     measures = {"procs": schedule.procs, "walltime": schedule.walltime, "pseudo": -schedule.walltime}
     measure = measures.get(str(params["filter"]), np.zeros(len(schedule), np.int64))
     here = np.zeros(len(schedule), np.bool_)

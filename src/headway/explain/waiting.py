@@ -18,7 +18,7 @@ def at_submission(case: Case) -> list[str]:
     free = case.capacity - case.used(case.submit)
     where = f" of {case.pool}" if case.pool else ""
     said = [f"{free} of the {processors(case.capacity)}{where} were free, and it needed {case.procs}."]
-    first = case.first_starts()
+    first = case.schedule.first_start
     waiting = np.flatnonzero(case.before() & (first >= case.submit))
     still = waiting[first[waiting] > case.submit]
     if len(still):
@@ -38,7 +38,7 @@ def while_waiting(case: Case) -> list[str]:
     """The stages of the wait, in order."""
     if case.start == case.submit:
         return []
-    first, before = case.first_starts(), case.before()
+    first, before = case.schedule.first_start, case.before()
     ahead = np.flatnonzero(before & (first > case.submit) & (first <= case.start))
     behind = np.flatnonzero(before & (first > case.start))
     said: list[str] = []
@@ -127,7 +127,7 @@ def _kept_for_others(case: Case) -> list[str]:
 
 def _overtaken(case: Case) -> list[str]:
     """Jobs that came later and started earlier."""
-    first = case.first_starts()
+    first = case.schedule.first_start
     past = np.flatnonzero(case.after() & (first < case.start) & (first >= case.submit))
     if not len(past):
         return ["No job that came later started before it."]
@@ -195,7 +195,7 @@ def reason(case: Case) -> list[str]:
             f" At that instant {jobs(case.ids(case.held.job[ended]))} ended and freed {processors(total)}."
         )
     text = REASONS.get(why, f"the policy says: {why}")
-    waits = np.flatnonzero(case.before() & (case.first_starts() > begun))
+    waits = np.flatnonzero(case.before() & (case.schedule.first_start > begun))
     still = ""
     if len(waits):
         still = f" {count_jobs(len(waits))} submitted before it still waited: {jobs(case.ids(waits))}."

@@ -32,8 +32,7 @@ def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:
     """
     jobs = parse_queue(look_at(Slurm(site.name, site.conf, grid.timeout)))
     now = int(time.time() * SECOND)
-    part = site.partition
-    jobs = [job for job in jobs if not part or part in job.partition.split(",")]
+    jobs = [job for job in jobs if job.is_in(site.partition)]
     running = [job for job in jobs if job.state == "running" and job.start is not None]
     waiting = [job for job in in_order(jobs) if job.may_start]
     return [

@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import InputError
-from headway.live.batch import Batch, Picture, planned_from
-from headway.live.engine import Job
+from headway.live.batch import Batch
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import SlurmJob, in_order, look_at, parse_queue
 from headway.live.slurm.rules import Rules
+from headway.live.slurm.server import foreseen
 from headway.live.spans import START
-from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import Spec
 from headway.units import NEVER, SECOND
 from headway.values import INSTANT, fits
@@ -50,9 +49,7 @@ class Shadow:
     def look(self) -> dict[str, Any]:
         """One line: what waits, what Slurm started since the last look, what policies would start."""
         now = int(time.time() * SECOND)
-        jobs = parse_queue(look_at(self.slurm))
-        part = self.site.partition
-        jobs = [job for job in jobs if not part or part in job.partition.split(",")]
+        jobs = [job for job in parse_queue(look_at(self.slurm)) if job.is_in(self.site.partition)]
         fresh = [job for job in jobs if self.before is not None and self._is_new(job)]
         self.before = {job.number: job.state for job in jobs}
         waiting = [job for job in in_order(jobs) if job.may_start]
@@ -90,21 +87,14 @@ class Shadow:
         if policy.brief in self.rules:
             return self._by_rules(self.rules[policy.brief], running, waiting, now)
         usable = self.nodes.usable(self.site.cluster.procs, self.site.partition)
-        room = max(usable, sum(job.procs for job in running), 1)
-        everybody = [*running, *waiting]
-        ran = [(number, job.start or now, _job(job, now)) for number, job in enumerate(running)]
-        waits = [
-            (number, _job(job, now))
-            for number, job in enumerate(waiting, len(running))
-            if job.procs <= usable
-        ]
-        batch = planned_from(replace(self.site.cluster, procs=room), policy, Picture(ran, waits), now)
-        batch.close()
+        fits = [job for job in waiting if max(job.procs, 1) <= usable]
+        batch = foreseen(self.site.cluster, policy, running, fits, usable, now)
+        everybody = [*running, *fits]
         starts = [everybody[act.job].number for act in batch.acts() if act.kind == START]
         plans = {}
-        for number, _ in waits[:PLANNED]:
+        for number, job in enumerate(fits[:PLANNED], len(running)):
             start, _ = batch.planned(number)
-            plans[everybody[number].number] = start if start < NEVER else None
+            plans[job.number] = start if start < NEVER else None
         return {"start": starts, "plans": plans}
 
     def _by_rules(
@@ -119,11 +109,6 @@ class Shadow:
 
 PLANNED = 200
 """Waiting jobs whose planned starts are written down."""
-
-
-def _job(job: SlurmJob, now: int) -> Job:
-    limit = job.limit if job.start is None else max(job.limit, now - job.start + SECOND)
-    return Job(limit, Shape(max(job.procs, 1), 1, 1))
 
 
 @dataclass

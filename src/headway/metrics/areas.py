@@ -34,9 +34,7 @@ def areas(schedule: Schedule, group: int | None = None) -> Areas:
     if pieces is None:
         chosen = slice(None) if group is None else _chosen(schedule.group, group, len(schedule))
         return Areas(_area(schedule.procs, schedule.start, schedule.end, chosen), 0.0, 0.0, 0.0)
-    alone = np.ones(len(schedule), np.bool_)
-    alone[pieces.job] = False
-    alone &= _chosen(schedule.group, group, len(schedule))
+    alone = pieces.alone(len(schedule)) & _chosen(schedule.group, group, len(schedule))
     inside = _chosen(pieces.group, group, len(pieces))
     final = pieces.final(len(schedule))
 

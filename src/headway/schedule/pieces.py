@@ -105,6 +105,12 @@ class Pieces:
         np.maximum.at(last, self.job, self.run)
         return np.asarray(self.run == last[self.job], dtype=np.bool_)
 
+    def alone(self, jobs: int) -> NDArray[np.bool_]:
+        """Which of so many jobs are not in the table."""
+        alone = np.ones(jobs, np.bool_)
+        alone[self.job] = False
+        return alone
+
     def in_order(self) -> NDArray[np.int64]:
         """The rows by job (trace order), then run, then start, then end."""
         return np.lexsort((self.end, self.start, self.run, self.job))

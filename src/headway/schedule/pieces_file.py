@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from headway.schedule.codes import ENDED, STATES
 from headway.schedule.csv_table import CsvTable
 from headway.schedule.pieces import NONE, PLACES, Pieces
-from headway.schedule.shares import Shares
 from headway.schedule.shares_file import shares_of
 from headway.workload import Workload
 
@@ -44,6 +43,7 @@ def read_pieces(
         return values[known]
 
     procs = column("procs", 0)
+    shares = shares_of(table, nodes)
     states = table.codes("state", STATES)[known] if "state" in table else np.zeros(len(rows), np.int64)
     pieces = Pieces(
         job=rows,
@@ -54,16 +54,10 @@ def read_pieces(
         procs=np.where(procs == 0, workload.columns["procs"][rows], procs),
         ended=table.codes("ended", ENDED)[known] if "ended" in table else np.full(len(rows), NONE),
         processors=_processors(table, known),
-        shares=_shares(table, known, nodes),
+        shares=None if shares is None else shares.select(known),
         **places,
     )
     return pieces, names, sorted(set(jobs[~known].tolist()))
-
-
-def _shares(table: CsvTable, known: NDArray[np.bool_], nodes: Sequence[str]) -> Shares | None:
-    """What pieces have of named nodes."""
-    found = shares_of(table, nodes)
-    return None if found is None else found.select(known)
 
 
 def _processors(table: CsvTable, known: NDArray[np.bool_]) -> list[str] | None:

@@ -31,9 +31,7 @@ def interval_codes(name: str, of_jobs: Column | None, pieces: Pieces | None, job
     of_pieces = getattr(pieces, name)
     if of_pieces is None and of_jobs is None:
         return None
-    alone = np.ones(jobs, np.bool_)
-    alone[pieces.job] = False
-    holds = pieces.holding
+    alone, holds = pieces.alone(jobs), pieces.holding
     return np.concatenate(
         [
             np.full(int(holds.sum()), NONE) if of_pieces is None else of_pieces[holds],

@@ -28,7 +28,7 @@ def seconds_column(name: str, us: NDArray[np.int64], *, absent: int | None = Non
     whole, rest = np.divmod(us, SECOND)
     fractional = rest != 0 if present is None else (rest != 0) & present
     values = pl.Series(name, us / SECOND if fractional.any() else whole)
-    return _with_nulls(values, present)
+    return with_nulls(values, present)
 
 
 def seconds_text_column(name: str, us: NDArray[np.int64], *, absent: int | None = None) -> pl.Series:
@@ -50,7 +50,7 @@ def seconds_text_column(name: str, us: NDArray[np.int64], *, absent: int | None 
         pl.when(pl.col("rest") == 0).then(pl.lit("")).otherwise(pl.lit(".") + fraction),
     )
     present = None if absent is None else us != absent
-    return _with_nulls(parts.select(text.alias(name)).to_series(), present)
+    return with_nulls(parts.select(text.alias(name)).to_series(), present)
 
 
 def microseconds_column(texts: pl.Series) -> tuple[NDArray[np.int64], int | None]:
@@ -97,7 +97,8 @@ def _decimal_microseconds(texts: pl.Series) -> NDArray[np.int64]:
     return signed
 
 
-def _with_nulls(values: pl.Series, present: NDArray[np.bool_] | None) -> pl.Series:
+def with_nulls(values: pl.Series, present: NDArray[np.bool_] | None) -> pl.Series:
+    """A column with null where a value is not present; None: all are."""
     import polars as pl
 
     if present is None or present.all():

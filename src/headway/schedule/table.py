@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.schedule.codes import ENDED, STATES, WHY
 from headway.schedule.pieces import COLUMNS, NONE, PLACES, Pieces
-from headway.schedule.seconds import seconds_column
+from headway.schedule.seconds import seconds_column, with_nulls
 from headway.schedule.shares import joined, share_columns
 from headway.workload.divisions import divisions
 
@@ -103,9 +103,7 @@ def runs_frame(schedule: Schedule, times: Times = seconds_column) -> pl.DataFram
 
     pieces = all_pieces(schedule)
     order = pieces.in_order()
-    empty = (
-        pl.Series([None], dtype=pl.String).extend_constant(None, max(len(pieces) - 1, 0)).head(len(pieces))
-    )
+    empty = pl.Series([None] * len(pieces), dtype=pl.String)
     columns = [
         pl.Series("job", schedule.workload.columns["job"][pieces.job[order]]),
         pl.Series("run", pieces.run[order]),
@@ -134,7 +132,7 @@ def all_pieces(schedule: Schedule) -> Pieces:
     """The pieces of every job; jobs without any in the table ran in one, from start to end."""
     jobs = len(schedule)
     given = schedule.pieces
-    alone = np.arange(jobs) if given is None else np.setdiff1d(np.arange(jobs), given.job)
+    alone = np.arange(jobs) if given is None else np.flatnonzero(given.alone(jobs))
     single = Pieces(
         job=alone,
         run=np.zeros(len(alone), np.int64),
@@ -179,21 +177,12 @@ def _names(name: str, codes: NDArray[np.generic], names: object) -> pl.Series:
 
     numbers = pl.Series(name, np.asarray(codes, dtype=np.int64))
     if names is None:
-        return _without(numbers, np.asarray(codes) == NONE)
+        return with_nulls(numbers, np.asarray(codes) != NONE)
     table = pl.Series(name, list(names), dtype=pl.String)  # type: ignore[call-overload]
     missing = np.asarray(codes, dtype=np.int64) < 0
     if missing.all():
         return pl.Series(name, [None] * len(numbers), dtype=pl.String)
-    return _without(table.gather(np.where(missing, 0, codes)), missing)
-
-
-def _without(values: pl.Series, missing: NDArray[np.bool_]) -> pl.Series:
-    import polars as pl
-
-    if not missing.any():
-        return values
-    kept = pl.select(pl.when(pl.Series(~missing)).then(values).otherwise(None)).to_series()
-    return kept.alias(values.name)
+    return with_nulls(table.gather(np.where(missing, 0, codes)), ~missing)
 
 
 def _workload_names(schedule: Schedule, name: str) -> pl.Series:
@@ -232,4 +221,4 @@ def _extra(name: str, values: NDArray[np.generic], times: Times) -> pl.Series:
         return pl.Series(name, values.astype(np.int8))
     if values.dtype.kind == "f":
         return pl.Series(name, values).fill_nan(None)
-    return _without(pl.Series(name, values), np.asarray(values) == NONE)
+    return with_nulls(pl.Series(name, values), np.asarray(values) != NONE)

@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 def described(site: Site) -> dict[str, Any]:
     """Everything that is understood of a site, for JSON; nodes by name where the site has places."""
     partitions = [asdict(partition) for partition in site.partitions]
-    for one in partitions:
-        one["nodes"] = [site.nodes[place].name for place in one["nodes"]]
     reservations = [asdict(reservation) for reservation in site.reservations]
-    for one in reservations:
+    for one in (*partitions, *reservations):
         one["nodes"] = [site.nodes[place].name for place in one["nodes"]]
     qos = [asdict(one) for one in site.qos]
     for one in qos:

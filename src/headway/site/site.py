@@ -16,13 +16,12 @@ from headway.site.parameters import NEVER, SCHEDULER, TAKEN
 
 if TYPE_CHECKING:
     from headway.platform import Platform
-    from headway.site.folder import Parts
     from headway.workload import Workload
 
 
 @dataclass(frozen=True)
 class Site:
-    """A Slurm site. `load` reads a folder with what a site has, `from_toml` one written by hand.
+    """A Slurm site. `load` reads a folder with what a site has, or a TOML file written by hand.
 
     Associations have the root first and parents before children; there are none where a site has no
     accounting. `scheduler` is SchedulerParameters taken apart. `usage` is raw usage (s x billing) by account
@@ -60,24 +59,15 @@ class Site:
 
     @classmethod
     def load(cls, folder: str | Path, zone: str = "UTC") -> Site:
-        """The site of a folder with slurm.conf, or what scontrol shows, and what sacctmgr shows."""
-        from headway.site.folder import read
+        """The site of a folder with slurm.conf, or what scontrol shows, and what sacctmgr shows.
 
-        return cls._of(read(Path(folder), zone))
-
-    @classmethod
-    def from_toml(cls, file: str | Path, zone: str = "UTC") -> Site:
-        """The site of a TOML file written by hand."""
-        from headway.site.folder import read_toml
-
-        return cls._of(read_toml(Path(file), zone))
-
-    @classmethod
-    def _of(cls, parts: Parts) -> Site:
-        """The site of its parts, if they agree, with what is not modelled of them."""
+        Its parts must agree; what is not modelled of them is said.
+        """
         from headway.site.checks import check
+        from headway.site.folder import read
         from headway.site.modelled import rules_not_modelled
 
+        parts = read(Path(folder), zone)
         site = cls(**parts.fields())
         check(site, *parts.lines)
         not_modelled = (*parts.not_modelled(), *rules_not_modelled(site, *parts.lines))

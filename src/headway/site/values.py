@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 NOTHING = ("", "(null)", "N/A", "NONE", "None", "none", "n/a", "Unknown")
 ENDLESS = ("UNLIMITED", "INFINITE", "-1")
@@ -85,10 +86,7 @@ def limit(text: str) -> int | None:
 
 def megabytes(text: str) -> int:
     """MB of 4000, 4000M, 4G or 1T."""
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(f"{text!r} is not an amount of memory such as 4000 (MB), 4G or 1T")
-    return int(float(match[1]) * _MB[match[2].upper()])
+    return _sized(text, _MB, "an amount of memory such as 4000 (MB), 4G or 1T")
 
 
 def yes(text: str) -> bool:
@@ -125,15 +123,16 @@ def tres(text: str) -> dict[str, int]:
         name = tres_name(name)
         if value.strip() == "-1":
             continue
-        found[name] = megabytes(value) if name == "mem" else _count(value)
+        found[name] = megabytes(value) if name == "mem" else _sized(value, _COUNT, "a count")
     return found
 
 
-def _count(text: str) -> int:
+def _sized(text: str, units: Mapping[str, float], wanted: str) -> int:
+    """A number with a unit behind it; ``wanted`` says what the text should be."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is not a count")
-    return int(float(match[1]) * _COUNT[match[2].upper()])
+        raise ValueError(f"{text!r} is not {wanted}")
+    return int(float(match[1]) * units[match[2].upper()])
 
 
 def tres_name(name: str) -> str:
@@ -171,7 +170,7 @@ def gres(text: str) -> dict[str, int]:
         words = [word for word in part.split(":") if word != "no_consume"]
         count = 1
         if len(words) > 1 and _SIZE.fullmatch(words[-1]) and words[-1][0].isdigit():
-            count = _count(words.pop())
+            count = _sized(words.pop(), _COUNT, "a count")
         found[words[0]] = found.get(words[0], 0) + count
         if len(words) > 1:
             kind = ":".join(words[:2])

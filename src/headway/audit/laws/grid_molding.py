@@ -64,7 +64,7 @@ def moldable(record: Record) -> np.ndarray:
     if record.fraction is None:
         return np.zeros(len(record), np.bool_)
     free = ~np.isnan(record.fraction) & (record.asked > 1)
-    return np.asarray(free if record.local is None else free & ~record.local)
+    return np.asarray(free & ~record.is_local)
 
 
 def _sizes(record: Record, there: np.ndarray) -> Finding:

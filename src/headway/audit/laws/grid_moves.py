@@ -25,9 +25,6 @@ def check(record: Record) -> Finding | None:
     moves, there = record.moves, where(record)
     if moves is None or there is None:
         return None
-    first = record.start.copy()
-    if record.pieces is not None:
-        np.minimum.at(first, record.pieces.job, record.pieces.start)
     order = np.lexsort((np.arange(len(moves)), moves.job))
     columns = (moves.job, moves.source, moves.target, moves.time)
     job, source, target, time = (column[order] for column in columns)
@@ -35,15 +32,14 @@ def check(record: Record) -> Finding | None:
     last = np.append(~again[1:], True) if len(job) else again
     torn = again & (source != np.append(-1, target[:-1])[: len(job)])
     back = again & (time < np.append(0, time[:-1])[: len(job)])
-    local = np.zeros(len(record), np.bool_) if record.local is None else record.local
     wrong = {
         "from another cluster than it was on": torn,
         "before an earlier move of it": back,
         "to the cluster it was on": source == target,
         "before it is submitted": time < record.submit[job],
-        "after it has started": time > first[job],
+        "after it has started": time > record.first_start[job],
         "and does not run where the last move brought it": last & (target != there[job]),
-        "though it is local": local[job],
+        "though it is local": record.is_local[job],
     }
     return together(_moves(record, moves, order, wrong), _at_home(record, there))
 
@@ -123,8 +119,7 @@ def parts(record: Record) -> Finding | None:
     if places is None:
         return None
     job = record.intervals[0]
-    local = np.zeros(len(record), np.bool_) if record.local is None else record.local
-    due = np.where(local[job], list(places.names).index("local"), list(places.names).index("grid"))
+    due = np.where(record.is_local[job], list(places.names).index("local"), list(places.names).index("grid"))
 
     def tell(place: int) -> str:
         has_reserved = places.names[places.codes[place]] == "grid"

@@ -12,9 +12,7 @@ from headway.units import seconds_text
 
 def check_submission(record: Record) -> Finding:
     """start >= submit, in all runs of a job."""
-    first = record.start.copy()
-    if record.pieces is not None:
-        np.minimum.at(first, record.pieces.job, record.pieces.start)
+    first = record.first_start
 
     def tell(row: int) -> str:
         start, submit = seconds_text(first[row]), seconds_text(record.submit[row])

@@ -76,6 +76,10 @@ class SlurmJob:
         """Whether a scheduler may start it now."""
         return self.state == "waiting" and self.is_eligible
 
+    def is_in(self, partition: str) -> bool:
+        """Whether a partition is one of those it asked for; all are in the empty one."""
+        return not partition or partition in self.partition.split(",")
+
 
 def look_at(slurm: Slurm) -> list[str]:
     """What squeue prints of each job.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +25,10 @@ from headway.live.slurm.queue import OURS, SlurmJob, in_order, look_at, parse_ou
 from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused
+from headway.platform import Cluster
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.grid.notes import NO_ANSWER, STARTED
+from headway.policies.spec import Spec
 from headway.units import MINUTE, NEVER, SECOND
 
 FRESH = 0.3
@@ -35,6 +38,27 @@ RELEASED = "(let go by headway)"
 OVERRUN = 2 * MINUTE
 """A job may outlive its limit by so much before it counts as dead: Slurm looks every 30 s, then waits. One
 that Slurm says has ended has as long to tell its end on the storage of the fences."""
+
+
+def foreseen(
+    cluster: Cluster, policy: Spec, ran: Sequence[SlurmJob], waits: Sequence[SlurmJob], usable: int, now: int
+) -> Batch:
+    """What a policy does from now on: jobs are numbered in order, and those that wait fit what is usable."""
+
+    def job_of(job: SlurmJob) -> Job:
+        """A job of the queue; one that has passed its limit is expected to end any moment."""
+        limit = job.limit
+        if job.start is not None and job.state == "running":
+            limit = max(limit, now - job.start + SECOND)
+        return Job(limit, Shape(max(job.procs, 1), 1, 1))
+
+    running = [(number, job.start or now, job_of(job)) for number, job in enumerate(ran)]
+    waiting = [(number, job_of(job)) for number, job in enumerate(waits, len(ran))]
+    fits = [(number, job) for number, job in waiting if job.shape.procs <= usable]
+    room = max(usable, sum(job.procs for job in ran), 1)
+    plan = planned_from(replace(cluster, procs=room), policy, Picture(running, fits), now)
+    plan.close()
+    return plan
 
 
 class SlurmServer(ClusterServer):
@@ -95,30 +119,16 @@ class SlurmServer(ClusterServer):
             return self._plan
         jobs = parse_queue(lines)
         now, part = self.now, self.site.partition
-        here = [job for job in jobs if self.rules or not part or part in job.partition.split(",")]
+        here = [job for job in jobs if self.rules or job.is_in(part)]
         here = [job for job in here if not job.is_waiting or job.may_start or job.name.startswith(OURS)]
         ran = [job for job in here if job.state in ("running", "suspended") and job.start is not None]
         waits = in_order(here)
         self._numbers = {job.name: number for number, job in enumerate([*ran, *waits])}
         if self.rules is not None:
             self._plan = self.rules.plan(ran, waits, now, part)
-            return self._plan
-        running = [(number, job.start or now, self._engine_job(job, now)) for number, job in enumerate(ran)]
-        waiting = [(number, self._engine_job(job, now)) for number, job in enumerate(waits, len(ran))]
-        room = max(self.usable, sum(job.procs for job in ran), 1)
-        site = replace(self.site.cluster, procs=room)
-        fits = [(number, job) for number, job in waiting if job.shape.procs <= self.usable]
-        plan = planned_from(site, self.foresight, Picture(running, fits), now)
-        plan.close()
-        self._plan = plan
-        return plan
-
-    def _engine_job(self, job: SlurmJob, now: int) -> Job:
-        """A job of the queue; one that has passed its limit is expected to end any moment."""
-        limit = job.limit
-        if job.start is not None and job.state == "running":
-            limit = max(limit, now - job.start + SECOND)
-        return Job(limit, Shape(max(job.procs, 1), 1, 1))
+        else:
+            self._plan = foreseen(self.site.cluster, self.foresight, ran, waits, self.usable, now)
+        return self._plan
 
     # ---- estimates ----------------------------------------------------------------------------------------
 
