@@ -231,6 +231,17 @@ def test_the_first_sentence_says_whose_wait_it_is_where_jobs_no_longer_run(case:
     assert first.startswith("With nodes=-95% the mean wait of the 20 jobs that run either way is ")
 
 
+def test_classes_that_are_not_named_are_counted() -> None:
+    base = Case(workload(400), Platform.procs(16), "fcfs")
+    run = package.simulate(base.workload, base.platform, base.policy)
+    found = answer("x", [run], [run])
+    lost = Class("size", "1", 20, 60.0, 360.0, 300.0, 300.0, None, 1)
+    sizes = tuple(replace(lost, name=name, value=60.0 + 300 * place) for place, name in enumerate("1248", 1))
+    said = sentences(replace(found, same=False, classes=sizes))
+    assert said[2].startswith("Who loses: size 8 (20 jobs) 20 min")
+    assert said[2].endswith("; and 2 more by size.")
+
+
 def test_the_answer_adds_up() -> None:
     """Twice the processors: nobody waits longer, and class by class the means make up the whole."""
     base = Case(workload(400), Platform.procs(16), "fcfs")

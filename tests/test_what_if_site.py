@@ -144,6 +144,8 @@ def test_the_interval_over_weeks() -> None:
     found = asked("nodes=+10%").overall
     wide = replace(found, change_low=-1.57, change_high=-0.08, difference_low=-900.0, difference_high=-60.0)
     assert _over_weeks(wide) == " (95 % interval over 7 weeks: -100% to -8%)"
+    huge = replace(wide, change_low=2.5, change_high=3492.26)
+    assert _over_weeks(huge) == _over_weeks(replace(huge, change_low=None))
     without = replace(wide, change_low=None, change_high=None)
     assert _over_weeks(without) == " (95 % interval over 7 weeks: -15 min to -60 s)"
     unsure = replace(without, difference_high=60.0)

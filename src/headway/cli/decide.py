@@ -23,7 +23,7 @@ def decide(
     ] = "tcp://127.0.0.1:28000",
     quiet: options.Quiet = False,
 ) -> None:
-    """Put a policy behind Batsim. It listens, Batsim asks, it decides, until the simulation ends."""
+    """Let a policy decide for Batsim. It listens and answers Batsim's questions until the simulation ends."""
     from headway.batsim.decide import Decider
     from headway.batsim.exchange import LARGEST_MESSAGE, check_port, zmq
     from headway.batsim.messages import parse

@@ -173,9 +173,9 @@ def _scores(console: Console, scores: dict[str, Any]) -> None:
 def _leads(console: Console, rows: list[dict[str, Any]]) -> None:
     from headway.cli.tables import number
 
-    console.print("Median error by the median wait that was told", style="bold")
+    console.print("Median error by the forecast median wait", style="bold")
     errors = (">forecast error (s)", ">plan's error (s)", ">recent median's error (s)")
-    table = table_of("told wait", ">jobs", *errors)
+    table = table_of("forecast wait", ">jobs", *errors)
     for row in rows:
         told = (number(row[name]) for name in ("forecast", "plan", "recent"))
         table.add_row(row["lead"], f"{row['jobs']:,}", *told)

@@ -44,7 +44,7 @@ def shadow(
     """Watch a Slurm cluster, and ask policies what they would do.
 
     It changes nothing on the cluster. Each look is added to a log: what waits, what Slurm started since the
-    last look, and what each policy would start at this moment if these jobs waited still. `headway shadow
+    last look, and what each policy would start now if these jobs were still waiting. `headway shadow
     LOG.jsonl` compares the two afterwards.
     """
     if grid.suffix == ".jsonl":

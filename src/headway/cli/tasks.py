@@ -153,7 +153,7 @@ def _answer(said: dict[str, Any]) -> str:
 
 @command("cancel", example="headway cancel 7 --grid grid.toml")
 def cancel(task: Number, grid: OfGrid = None, json: options.Json = False) -> None:
-    """Take a task back. One that runs is killed if the grid allows it."""
+    """Cancel a task. A running one is killed if the grid allows it."""
 
     found = ask(chosen(grid), "cancel", task=task)
     if json:

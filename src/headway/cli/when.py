@@ -93,8 +93,8 @@ def when(
     """Show when a job will start, as chances.
 
     The chances come from some hundred simulated futures. They know only what was known at the instant: who
-    runs and waits, how long jobs ran that have ended, who came at such hours. The policy in force goes on
-    from there. What past forecasts got wrong is put right.
+    runs and waits, how long jobs ran that have ended, how many came at such hours. The policy in force
+    goes on from there. The errors of past forecasts correct the answer.
     """
     check_choices(machine, None, json, quiet, site)
     if (job is None) == (procs is None) or (job is None) == (not walltime):
@@ -297,7 +297,7 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     said = (
         f"corrected by {counted(found.taught, 'past forecast')}"
         if found.taught
-        else "as simulated, not corrected"
+        else "not corrected by past forecasts"
     )
     console.print(f"{counted(len(of.starts), 'draw')}, {said}", style="dim")
     if found.others:

@@ -14,6 +14,8 @@ FEWEST = 5
 """Jobs that a class must have to be named among those that gain or lose."""
 NAMED = 2
 """Classes of each kind that are named."""
+LARGE = 10.0
+"""Relative changes beyond which an interval is one of times: +300,000 % says nothing."""
 
 
 def sentences(found: Answer) -> list[str]:
@@ -74,11 +76,12 @@ def _span(low: float, high: float) -> str:
 
 
 def _over_weeks(overall: Paired) -> str:
-    """The interval over weeks: of the relative change, or of the difference where that has none."""
+    """The interval over weeks: of the relative change, or of the difference where that has no useful one."""
     sure = "" if overall.significant else ", so it may be chance"
     head = f" (95 % interval over {overall.blocks} weeks: "
-    if overall.enough and overall.change_low is not None and overall.change_high is not None:
-        return f"{head}{_span(max(overall.change_low, -1), overall.change_high)}{sure})"
+    low, high = overall.change_low, overall.change_high
+    if overall.enough and low is not None and high is not None and high <= LARGE:
+        return f"{head}{_span(max(low, -1), high)}{sure})"
     if overall.enough and overall.difference_low is not None and overall.difference_high is not None:
         return f"{head}{signed(overall.difference_low)} to {signed(overall.difference_high)}{sure})"
     weeks = "1 week is" if overall.blocks == 1 else f"{overall.blocks} weeks are"
