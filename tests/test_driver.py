@@ -87,6 +87,22 @@ def test_reported_ends_are_as_good_as_computed_ones(policy: str) -> None:
     assert driven(log(), policy, reported=True) == driven(log(), policy, reported=False)
 
 
+def test_a_copy_runs_ahead_and_changes_nothing() -> None:
+    line = Joining("easy", Platform.procs(4))
+    line.driver.open(0)
+    first = line.submit(procs=4, walltime=100 * SECOND, runtime=60 * SECOND)
+    second = line.submit(procs=2, walltime=50 * SECOND, runtime=50 * SECOND)
+    line.driver.close()
+    copy = line.driver.snapshot()
+    while copy.next():
+        copy.decide()
+    assert copy.state.runs[Run.END, copy.state.jobs[Job.RUN, [first, second]]].tolist() == [
+        60 * SECOND,
+        110 * SECOND,
+    ]
+    assert line.driver.state.jobs[Job.PHASE, second] != Phase.DONE and line.driver.following == 60 * SECOND
+
+
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "dbf", "ujfb(swap=5)", "redirection"])
 def test_a_cancelled_job_leaves_room(policy: str) -> None:
     """2 of 4 processors run until 10; a job of 4 waits and holds up one of 2; it is cancelled at 5."""

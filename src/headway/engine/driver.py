@@ -19,7 +19,7 @@ asks in the order in which it does, then the policy's turn. Times are µs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -286,6 +286,15 @@ class Driver:
         jobs[[Job.RUN, Job.PROMISE], old:] = -1
         self.state = self.state._replace(jobs=jobs)
         self.world = self.world._replace(runtime=np.pad(self.world.runtime, (0, jobs.shape[1] - old)))
+
+    # ---- copies -------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Self:
+        """A whole copy that can be moved on alone."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.state, copy.world = copied(self.state), World(*(table.copy() for table in self.world))
+        return copy
 
 
 def run(jobs: Jobs, setup: Setup, progress: Progress | None = None) -> State:
