@@ -210,7 +210,7 @@ def test_a_policy_may_stop_jobs_where_that_is_allowed(files: Path) -> None:
     [
         ("fast.py:by_tables", "jobs are not known before they come"),
         ("own.py:Uncopied", "foreseen by a copy that runs ahead"),
-        ("own.py:raises", "has no attribute 'file'"),
+        ("own.py:raises", "a job has no 'file'; it has number, id, submit, procs"),
     ],
 )
 def test_what_a_live_cluster_cannot_give_is_refused_with_the_reason(
