@@ -99,7 +99,12 @@ def test_dropped_jobs_may_be_listed(tmp_path: Path) -> None:
             "the same file has 5 GB on line 2 and 6 GB here",
         ),
         ("job,urgent\n10\n", 2, None, "has 1 cell and the header 2"),
-        ("job,colour\n10,red\n", 1, None, "no annotation 'colour'; the columns are job, urgent, deadline"),
+        (
+            "job,colour\n10,red\n",
+            1,
+            None,
+            "no annotation 'colour' (did you mean 'cluster'?); the columns are job, urgent, deadline",
+        ),
         ("urgent\n1\n", 1, None, "must name the columns, job among them"),
         ("job,urgent,urgent\n", 1, None, "urgent is there twice"),
         ("", 1, None, "must name the columns"),

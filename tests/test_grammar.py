@@ -143,7 +143,10 @@ def test_values_are_checked_and_converted() -> None:
         ("sample(1, mode=quick)", "mode must be fast|slow, not quick"),
         ("sample(1, exact=1)", "exact must be true|false, not 1"),
         ("sample(1, users=[[1]])", "users must be a list"),
-        ("sample(1, sice=2)", "no parameter sice; there are size, mode, from, users, exact"),
+        (
+            "sample(1, sice=2)",
+            "no parameter sice (did you mean 'size'?); there are size, mode, from, users, exact",
+        ),
         ("sample(1, size=2)", "size is given twice"),
         ("sample(1, fast, 0, [], true, 6)", "takes 5 parameters"),
     ],

@@ -294,7 +294,8 @@ def test_line_ends(end: str) -> None:
 def test_rules_and_formats_that_do_not_exist_are_refused_with_those_that_do(tmp_path: Path) -> None:
     path = tmp_path / "a.swf"
     path.write_text(job())
-    with pytest.raises(UsageError, match=r"no reading rule 'overun'; the rules are procs, .*fraction"):
+    told = r"no reading rule 'overun' \(did you mean 'overrun'\?\); the rules are procs, .*fraction"
+    with pytest.raises(UsageError, match=told):
         read(path, overun="kill")
     with pytest.raises(UsageError, match="overrun cannot be 'ignore'; it is one of kill, trust"):
         read(path, overrun="ignore")
