@@ -11,6 +11,7 @@ from headway.errors import InputError
 from headway.workload import read
 from headway.workload.anonymise import anonymise
 from headway.workload.pseudonyms import Pseudonyms
+from headway.workload.swf_partial import WHOLE_JOBS_LINE
 from sacct_texts import Export
 
 SWF = """\
@@ -45,6 +46,16 @@ def test_swf_by_hand(tmp_path: Path) -> None:
         "2 1 5 10 4 -1 -1 4 10 -1 1 2 1 -1 1 -1 -1 -1",
         "3 2 5 5 2 -1 -1 2 8 -1 1 1 2 1 1 -1 -1 -1",
     ]
+
+
+def test_what_readers_take_from_comments_is_kept(tmp_path: Path) -> None:
+    job = "7 0 5 10 2 -1 -1 2 12 -1 2 501 20 7 1 -1 -1 -1\n"
+    comments = "; MaxProcs: 1,024 (on cn[1-8])\n; MaxNodes: 8\n; UnixStartTime: soon\n"
+    kept = written(tmp_path, comments + "; WholeJobs: says Jane\n" + job + job.replace("7", "8", 1))
+    assert kept.splitlines()[:-2] == ["; MaxProcs: 1024", "; MaxNodes: 8", WHOLE_JOBS_LINE]
+    workload = read(tmp_path / "out.txt")
+    assert workload.header.max_procs == 1024
+    assert workload.job.tolist() == [7, 8] and workload.status.tolist() == [2, 2]
 
 
 def test_sacct_by_hand(tmp_path: Path) -> None:

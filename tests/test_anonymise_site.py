@@ -335,7 +335,7 @@ def test_comments_of_swf_with_a_name_in_a_harmless_key(tmp_path: Path) -> None:
     comments = f"; MaxProcs: 8\n; MaxNodes: 8 of {SECRET}\n; TimeZoneString: {SECRET}\n"
     (tmp_path / "a.swf").write_text(comments + job)
     anonymise(tmp_path / "a.swf", tmp_path / "b.swf")
-    assert (tmp_path / "b.swf").read_text().startswith("; MaxProcs: 8\n1 0")
+    assert (tmp_path / "b.swf").read_text().startswith("; MaxProcs: 8\n; MaxNodes: 8\n1 0")
 
 
 def test_the_key_comes_from_a_file_or_the_environment(

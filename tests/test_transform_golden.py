@@ -180,6 +180,23 @@ def test_every_third_job_gets_a_deadline() -> None:
     assert np.all(apply(work, "deadlines(share=0)").deadline == -1)
 
 
+def test_factors_count_as_they_are_written() -> None:
+    # 3 x 1.1 is more than 3.3 in binary numbers; no microsecond may come of that.
+    work = jobs(submit=[0, 0], runtime=[3, 0.000001], walltime=[3, 30])
+    assert seconds(apply(work, "walltimes(margin=1.1)").walltime) == [3.3, 0.000002]
+    assert seconds(apply(work, "deadlines(every=1, horizon=0, factor=1.1)").deadline) == [3.3, 33]
+    added = apply(work, "inject(jobs=[[1, 3]], arrivals=[7], stretch=1.1)")
+    assert seconds(added.walltime)[2:] == [3.3]
+
+
+def test_a_log_without_a_date_has_none_after_its_clock_moved() -> None:
+    work = jobs(submit=[86_400]).with_header(Header(["; UnixStartTime: 0"]))
+    assert work.header.unix_start is None
+    assert apply(work, "from_zero").header.unix_start is None
+    with pytest.raises(UsageError, match="align=clock needs a UnixStartTime"):
+        merge(work, with_=[jobs(submit=[1])], align="clock")
+
+
 def test_tsunami_jobs_are_injected_in_turn() -> None:
     work = jobs(submit=[50, 90], procs=[2, 2], user=[3, 4])
     more = apply(work, "inject(arrivals=[60, 70.5, 80, 95], procs=1000)")

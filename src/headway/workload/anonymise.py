@@ -14,12 +14,14 @@ from pathlib import Path
 
 from headway.errors import InputError
 from headway.workload.formats import looked_at, recognised
+from headway.workload.header import Header
 from headway.workload.pseudonyms import Pseudonyms
 from headway.workload.slurm.anonymous import Anonymous, Treatment
 from headway.workload.slurm.json_jobs import COLUMNS as JSON_COLUMNS
 from headway.workload.slurm.json_jobs import SacctJson
 from headway.workload.slurm.text import SacctText
 from headway.workload.stream import LogStream
+from headway.workload.swf_partial import WHOLE_JOBS, WHOLE_JOBS_LINE
 from headway.writing import write_lines
 
 _HEADER_KEPT = (
@@ -131,14 +133,27 @@ def _swf(stream: LogStream, names: Pseudonyms, done: Anonymised) -> Iterator[byt
             number += 1
             text = line.strip()
             if text.startswith(b";"):
-                title, _, value = text.lstrip(b"; \t").decode("latin-1").partition(":")
-                if title.strip().lower() in HEADER_KEPT and _HARMLESS.fullmatch(value.strip()):
-                    yield line + b"\n"
-                else:
+                kept = _comment(text.decode("latin-1"))
+                if kept != text.decode("latin-1"):
                     done.left_out.append("comments")
+                if kept:
+                    yield f"{kept}\n".encode("latin-1")
             elif text:
                 yield _swf_line(text, names, stream.name, number)
                 done.lines += 1
+
+
+def _comment(text: str) -> str:
+    """What is kept of a comment: all, or the number that readers take; nothing that may name somebody."""
+    title, _, value = text.lstrip("; \t").partition(":")
+    key = title.strip()
+    if key.lower() in HEADER_KEPT and _HARMLESS.fullmatch(value.strip()):
+        return text
+    header = Header((text,))
+    if WHOLE_JOBS in header:
+        return WHOLE_JOBS_LINE
+    number = header.number(key) if key.lower() in HEADER_KEPT else None
+    return "" if number is None else f"; {key}: {number}"
 
 
 def _swf_line(text: bytes, names: Pseudonyms, file: str, line: int) -> bytes:

@@ -10,7 +10,7 @@ from headway.errors import UsageError
 from headway.units import microseconds
 from headway.workload.table import Workload
 from headway.workload.transform.calendar import next_morning
-from headway.workload.transform.rebuild import by_submission, generator
+from headway.workload.transform.rebuild import by_submission, generator, multiplied
 from headway.workload.transform.registry import transformation
 
 
@@ -49,7 +49,7 @@ def deadlines(
     if share is not None:
         chosen = generator(seed).random(len(workload)) < share
     chosen = by_submission(workload, chosen)
-    slack = np.ceil(workload.walltime * factor).astype(np.int64)
+    slack = multiplied(workload.walltime, factor, "deadlines: factor")
     if until == "horizon":
         latest = workload.submit + np.maximum(slack, microseconds(horizon))
     else:

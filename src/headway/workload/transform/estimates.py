@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from headway.errors import UsageError
-from headway.units import LONGEST
 from headway.workload.ledger import LedgerEntry
 from headway.workload.models.generated import estimated
 from headway.workload.table import Workload
+from headway.workload.transform.rebuild import multiplied
 from headway.workload.transform.registry import transformation
 
 
@@ -39,10 +39,7 @@ def walltimes(workload: Workload, margin: float = 1.2) -> Workload:
     """
     if not margin >= 1:
         raise UsageError(f"walltimes: margin must be at least 1, not {margin:g}; jobs would be killed")
-    exact = np.ceil(workload.runtime * margin)
-    if (exact > LONGEST).any():
-        raise UsageError(f"walltimes: margin {margin:g} makes walltimes longer than can be kept")
-    known = exact.astype(np.int64)
+    known = multiplied(workload.runtime, margin, "walltimes: margin")
     own = workload.get("local")
     return workload.with_columns(walltime=known if own is None else np.where(own, workload.walltime, known))
 

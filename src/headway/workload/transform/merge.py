@@ -90,7 +90,7 @@ def _short_name(log: Workload, place: int) -> str:
 def _aligned(logs: list[Workload], align: str) -> list[Workload]:
     if align == "start":
         return [shifted(log, int(log.submit.min())) if len(log) else log for log in logs]
-    starts = [log.header.number("UnixStartTime") for log in logs]
+    starts = [log.header.unix_start for log in logs]
     known = [start for start in starts if start is not None]
     if len(known) != len(logs):
         raise UsageError("merge: align=clock needs a UnixStartTime in every log; use align=start")

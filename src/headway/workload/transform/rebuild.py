@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import UsageError
-from headway.units import SECOND
+from headway.units import LONGEST, SECOND
 from headway.workload.header import Header
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.table import TYPES, Workload
@@ -37,7 +38,7 @@ ON_THE_CLOCK = ("deadline", "eligible", "recorded_start")
 def shifted(workload: Workload, by: int) -> Workload:
     """All clocks moved back by `by` µs: submits and what belongs to them, and the date the log starts at."""
     header = workload.header
-    started = header.number("UnixStartTime")
+    started = header.unix_start
     if started is not None and by % SECOND == 0:
         header = with_key(header, "UnixStartTime", started + by // SECOND)
     return workload.replaced(changed=moved(workload, workload.submit - by), header=header)
@@ -63,6 +64,15 @@ def on_grid(times: NDArray[np.float64], like: Column) -> Ints:
 def step_of(times: Column) -> int:
     """A second (µs) where all times are whole seconds, else a microsecond."""
     return SECOND if not np.any(times % SECOND) else 1
+
+
+def multiplied(times: Ints, by: float, where: str) -> Ints:
+    """Times (µs) by a number as it is written, rounded up to the next µs."""
+    over, under = Decimal(str(by)).as_integer_ratio()
+    exact = -(-times.astype(object) * over // under)
+    if exact.max(initial=0) > LONGEST:
+        raise UsageError(f"{where} {by:g} makes times longer than can be kept")
+    return np.asarray(exact, np.int64)
 
 
 def missing(name: str, rows: int) -> Column:

@@ -10,7 +10,7 @@ from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import Ints, by_submission, generator, named, with_rows
+from headway.workload.transform.rebuild import Ints, by_submission, generator, multiplied, named, with_rows
 from headway.workload.transform.registry import transformation
 
 JOB_SETS: dict[str, list[list[float]]] = {"tsunami": [[128, 600], [256, 390], [512, 240]]}
@@ -94,7 +94,7 @@ def inject(
         "submit": times,
         "procs": width,
         "runtime": length,
-        "walltime": np.ceil(length * stretch).astype(np.int64),
+        "walltime": multiplied(length, stretch, "inject: stretch"),
         "urgent": np.ones(len(times), np.bool_),
     }
     if deadline is not None:
