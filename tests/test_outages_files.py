@@ -273,6 +273,34 @@ def test_explain_names_the_outages() -> None:
     assert "maintenance of 1 processor was 30 s away, and it asked for 1 min" in told
 
 
+def test_explain_counts_who_waits_again_and_what_takes_no_new_jobs() -> None:
+    # Processors 2 and 3 drain. Job 1 runs on 0 and 1, loses 0 at 20, and begins anew at 40 when that is back.
+    outages = (
+        Outage("drain", 0, 100 * SECOND, 2, ((2, 4),)),
+        Outage("down", 20 * SECOND, 40 * SECOND, 1, ((0, 1),)),
+    )
+    jobs = workload([(5, 2, 50, 60), (10, 2, 10, 10), (25, 1, 5, 5)])
+    made = headway.simulate(jobs, Platform.procs(4).with_outages(Outages(outages)), "easy")
+    assert (made.start // SECOND).tolist() == [40, 90, 25]
+    first, second, third = (str(headway.explain(made, job, simulate_again=False)) for job in (1, 2, 3))
+    assert "2 of the 4 processors were free, and it needed 2." in first
+    for sentence in (
+        "0 of the 4 processors were free, and it needed 2.",
+        "the last was job 1, which took 2 processors at 40 s (30 s after it was submitted).",
+        "Then it was the first in order of submission, and 0 of the 2 processors it needed were free; "
+        "it waited another 50 s for others to end.",
+        "From 0 s (10 s before it was submitted) to 100 s",
+        "1 job that came later started before it, while fewer processors were there than it asked for (job",
+    ):
+        assert sentence in second.replace("\n    ", " ")
+    for sentence in (
+        "1 of the 4 processors were free, and it needed 1.",
+        "2 jobs submitted before it waited already, for 4 processors in all: jobs 1 and 2.",
+        "2 jobs submitted before it still waited: jobs 1 and 2.",
+    ):
+        assert sentence in third.replace("\n    ", " ")
+
+
 def test_the_gantt_chart_draws_them(tmp_path: Path) -> None:
     for dense in (False, True):
         figure = run().gantt(dense=dense)

@@ -9,15 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import UsageError
-from headway.platform.absences import absences
+from headway.platform.absences import CLOSED, absences, unheld
+from headway.platform.outages import Outages
 from headway.policies.pools import cluster_pools, cluster_sizes, policy_at
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
+from headway.schedule.codes import ENDED
 from headway.schedule.pieces import Pieces
+from headway.schedule.processor_sets import numbers
 from headway.schedule.table import all_pieces
 
 Rows = npt.NDArray[np.int64]
 NOWHERE = -1
+STOPPED = (ENDED.index("failed"), ENDED.index("preempted"))
+"""How a run ends whose job waits again where it waited before."""
 
 
 @dataclass(frozen=True)
@@ -91,18 +96,47 @@ class Case:
         return others
 
     def used(self, t: int) -> int:
-        """Processors that other jobs hold, or that are away, right before what starts at ``t``."""
+        """Processors that other jobs hold, or that are closed, right before what starts at ``t``."""
         holds = (self.held.start < t) & (self.held.end > t) & (self.held.job != self.row)
         start, end = self.away
         return int(self.held.procs[holds].sum()) + int(np.count_nonzero((start <= t) & (t < end)))
 
+    def waiting(self, t: int) -> Rows:
+        """Jobs submitted before this one that still wait when all that starts at ``t`` has started."""
+        job, since, until = self.waits
+        return np.unique(job[self.before()[job] & (since <= t) & (t < until)])
+
+    @cached_property
+    def waits(self) -> tuple[Rows, Rows, Rows]:
+        """Jobs of its pool, and from when to when each waited; one that was stopped may wait again."""
+        rows, held = np.flatnonzero(self.of_pool), self.held
+        order = held.in_order()
+        last, following = order[:-1], order[1:]
+        again = (held.job[last] == held.job[following]) & np.isin(held.ended[last], STOPPED)
+        return (
+            np.concatenate([rows, held.job[last[again]]]),
+            np.concatenate([self.schedule.submit[rows], held.end[last[again]]]),
+            np.concatenate([self.schedule.first_start[rows], held.start[following[again]]]),
+        )
+
+    @cached_property
+    def closed(self) -> tuple[Rows, Rows, Rows]:
+        """Processors, and from when to when nobody may start on them."""
+        outages = self.schedule.platform.outages
+        return absences(Outages(()) if outages is None else outages, CLOSED)
+
     @cached_property
     def away(self) -> tuple[Rows, Rows]:
-        """From when to when a processor is down or under maintenance, each by itself."""
-        outages = self.schedule.platform.outages
-        if outages is None:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        return absences(outages)[1:]
+        """From when to when a processor is closed and nobody holds it, each by itself."""
+        processor, start, end = self.closed
+        held, sets = self.held, self.held.processors
+        if not len(processor) or sets is None:
+            return start, end
+        near = np.flatnonzero((held.end > start.min()) & (held.start < end.max())).tolist()
+        named = [numbers(sets[piece]) if sets[piece] else [] for piece in near]
+        rows = np.repeat(near, [len(of_piece) for of_piece in named]).astype(np.int64)
+        members = np.concatenate([np.zeros(0, np.int64), *named]).astype(np.int64)
+        return unheld(self.closed, (members, held.start[rows], held.end[rows]))
 
 
 def case_of(schedule: Schedule, job: int) -> Case:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.explain.place import Case
+from headway.explain.place import Case, Rows
 from headway.explain.words import at, count_jobs, duration, jobs, processors
 from headway.plain import listed
 from headway.schedule.codes import ENDED, WHY
@@ -18,17 +18,16 @@ def at_submission(case: Case) -> list[str]:
     free = case.capacity - case.used(case.submit)
     where = f" of {case.pool}" if case.pool else ""
     said = [f"{free} of the {processors(case.capacity)}{where} were free, and it needed {case.procs}."]
-    first = case.schedule.first_start
-    waiting = np.flatnonzero(case.before() & (first >= case.submit))
-    still = waiting[first[waiting] > case.submit]
+    still, starting = case.waiting(case.submit), _started(case, case.submit, case.submit)[0]
     if len(still):
         wanted = int(case.schedule.procs[still].sum())
         said.append(
             f"{count_jobs(len(still))} submitted before it waited already, for {processors(wanted)} in all: "
             f"{jobs(case.ids(still))}."
         )
-    elif len(waiting):
-        said.append(f"{jobs(case.ids(waiting)).capitalize()}, submitted before it, started at that instant.")
+    elif len(starting):
+        told = jobs(case.ids(np.unique(starting))).capitalize()
+        said.append(f"{told}, submitted before it, started at that instant.")
     else:
         said.append("No job submitted before it was waiting.")
     return said
@@ -38,26 +37,32 @@ def while_waiting(case: Case) -> list[str]:
     """The stages of the wait, in order."""
     if case.start == case.submit:
         return []
-    first, before = case.schedule.first_start, case.before()
-    ahead = np.flatnonzero(before & (first > case.submit) & (first <= case.start))
-    behind = np.flatnonzero(before & (first > case.start))
+    ahead, begun = _started(case, case.submit + 1, case.start)
+    behind = len(case.waiting(case.start)) > 0
     said: list[str] = []
     turn = case.submit
     if len(ahead):
-        last = ahead[np.lexsort((ahead, first[ahead]))][-1]
-        if not len(behind):
-            turn = int(first[last])
+        last, then = ahead[-1], int(begun[-1])
+        if not behind:
+            turn = then
         said.append(
-            f"While it waited, {count_jobs(len(ahead))} submitted before it started; the last was job "
-            f"{case.ids(last)}, which took {processors(int(case.schedule.procs[last]))} "
-            f"{at(int(first[last]), case)}."
+            f"While it waited, {count_jobs(len(np.unique(ahead)))} submitted before it started; the last was "
+            f"job {case.ids(last)}, which took {processors(int(case.schedule.procs[last]))} {at(then, case)}."
         )
-    if not len(behind):
+    if not behind:
         said += _for_processors(case, turn)
     said += met(case)
     said += _kept_for_others(case)
     said += _overtaken(case)
     return said
+
+
+def _started(case: Case, begin: int, end: int) -> tuple[Rows, Rows]:
+    """Jobs submitted before this one that had waited and started in [begin, end], and when, in order."""
+    job, _, until = case.waits
+    chosen = np.flatnonzero(case.before()[job] & (until >= begin) & (until <= end))
+    chosen = chosen[np.lexsort((job[chosen], until[chosen]))]
+    return job[chosen], until[chosen]
 
 
 def _for_processors(case: Case, turn: int) -> list[str]:
@@ -83,8 +88,6 @@ def _for_processors(case: Case, turn: int) -> list[str]:
     ends = ends[np.lexsort((case.held.job[ends], case.held.end[ends]))]
     if not len(ends):
         return said
-    by_themselves = np.isin(case.held.ended[ends], [ENDED.index("done"), ENDED.index("walltime")])
-    ended = "ended" if by_themselves.all() else "ended or were stopped"
     told = [
         f"job {case.ids(case.held.job[end])} with {processors(int(case.held.procs[end]))} "
         f"after {duration(int(case.held.end[end]) - case.submit)}"
@@ -95,12 +98,21 @@ def _for_processors(case: Case, turn: int) -> list[str]:
         others = (case.held.start > turn) & (case.held.start <= case.start) & (case.held.job != case.row)
         took = ", some of which others took," if others.any() else ""
         said.append(
-            f"{count_jobs(len(np.unique(case.held.job[rest])))} {ended} and freed "
+            f"{count_jobs(len(np.unique(case.held.job[rest])))} {_ended(case, ends)} "
             f"{processors(int(case.held.procs[rest].sum()))}{took} and at last {'; '.join(told)}."
         )
     else:
-        said.append(f"What {ended} and freed processors, counted from its submission: {'; '.join(told)}.")
+        said.append(f"What {_ended(case, ends)} processors, counted from its submission: {'; '.join(told)}.")
     return said
+
+
+def _ended(case: Case, pieces: Rows) -> str:
+    """What these pieces did with their processors; those of a stopped run may be gone with it."""
+    ways = case.held.ended[pieces]
+    if np.isin(ways, [ENDED.index("done"), ENDED.index("walltime")]).all():
+        return "ended and freed"
+    left = "left" if (ways == ENDED.index("failed")).any() else "freed"
+    return f"was stopped and {left}" if len(pieces) == 1 else f"ended or were stopped and {left}"
 
 
 def _kept_for_others(case: Case) -> list[str]:
@@ -133,9 +145,13 @@ def _overtaken(case: Case) -> list[str]:
         return ["No job that came later started before it."]
     again = (case.schedule.start[past] > first[past]) | (case.schedule.why[past] == WHY.index("resumed"))
     backfilled = ~again & (case.schedule.why[past] == WHY.index("backfill"))
+    _, gone, back = case.closed
+    there = [case.capacity - np.count_nonzero((gone <= t) & (t < back)) for t in first[past].tolist()]
+    too_wide = ~again & ~backfilled & (case.procs > np.array(there))
     ways = {
         "by backfilling": int(backfilled.sum()),
-        "by the order of the queue": int((~again & ~backfilled).sum()),
+        "by the order of the queue": int((~again & ~backfilled & ~too_wide).sum()),
+        "while fewer processors were there than it asked for": int(too_wide.sum()),
         "in a run that was stopped later": int(again.sum()),
     }
     counts = {way: count for way, count in ways.items() if count}
@@ -191,11 +207,10 @@ def reason(case: Case) -> list[str]:
     freed = ""
     if len(ended) and why in ("head", "backfill", "reservation"):
         total = int(case.held.procs[ended].sum())
-        freed = (
-            f" At that instant {jobs(case.ids(case.held.job[ended]))} ended and freed {processors(total)}."
-        )
+        whose = jobs(case.ids(case.held.job[ended]))
+        freed = f" At that instant {whose} {_ended(case, ended)} {processors(total)}."
     text = REASONS.get(why, f"the policy says: {why}")
-    waits = np.flatnonzero(case.before() & (case.schedule.first_start > begun))
+    waits = case.waiting(begun)
     still = ""
     if len(waits):
         still = f" {count_jobs(len(waits))} submitted before it still waited: {jobs(case.ids(waits))}."

@@ -44,9 +44,10 @@ class Submitted(Protocol):
 
 
 def at(us: int, job: Submitted) -> str:
-    """An instant, as a date where the log has dates, and how long after the submission it is."""
+    """An instant, as a date where the log has dates, and how long from the submission it is."""
     when = f"at {instant(us, job.unix_start)}"
-    return when if us == job.submit else f"{when} ({duration(us - job.submit)} after it was submitted)"
+    side = "after" if us > job.submit else "before"
+    return when if us == job.submit else f"{when} ({duration(abs(us - job.submit))} {side} it was submitted)"
 
 
 def instant(us: int, unix_start: int | None) -> str:

@@ -11,14 +11,16 @@ from headway.units import SECOND
 Column = NDArray[np.int64]
 AWAY = ("maintenance", "down")
 """Outages during which nobody runs on their processors; on those that drain jobs go on."""
+CLOSED = (*AWAY, "drain")
+"""Outages during which nobody starts on their processors."""
 
 
-def absences(outages: Outages) -> tuple[Column, Column, Column]:
+def absences(outages: Outages, kinds: tuple[str, ...] = AWAY) -> tuple[Column, Column, Column]:
     """Processor, start and end (µs) of each time for which one is away; those of one do not overlap."""
     parts = [
         (np.arange(low, high), outage.start, outage.over)
         for outage in outages.outages
-        if outage.kind in AWAY
+        if outage.kind in kinds
         for low, high in outage.processors
     ]
     if not parts:
@@ -36,6 +38,19 @@ def absences(outages: Outages) -> tuple[Column, Column, Column]:
     first = np.append(True, begins[1:] > reach[:-1])
     last = np.append(first[1:], True)
     return processor[first], start[first], times[reach[last] - offset[last]]
+
+
+def unheld(
+    closed: tuple[Column, Column, Column], held: tuple[Column, Column, Column]
+) -> tuple[Column, Column]:
+    """From when to when a processor is closed and nobody holds it; both are processor, start and end (µs)."""
+    where = np.concatenate([closed[0], closed[0], held[0], held[0]])
+    times = np.concatenate([*closed[1:], *held[1:]])
+    steps = np.repeat([1, -1, -1, 1], [len(closed[0])] * 2 + [len(held[0])] * 2)
+    order = np.lexsort((times, where))
+    times, level = times[order], np.cumsum(steps[order])
+    idle = (level[:-1] == 1) & (times[1:] > times[:-1])
+    return times[:-1][idle], times[1:][idle]
 
 
 def away_area(outages: Outages | None, begin: int, end: int) -> float:
