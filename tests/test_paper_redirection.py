@@ -12,9 +12,10 @@ from headway.campaign import Progress, running
 from headway.cli.reproduce import parse_traces
 from headway.errors import UsageError
 from headway.papers import Reproduction, Request
+from headway.papers.page import claims_table, markdown_table
 from headway.papers.redirection import claims, grid, logs, readings, work
 from headway.papers.redirection.logs import CLUSTERS, Cluster, Log
-from headway.papers.verdicts import Claim, change_text, claims_table, markdown_table
+from headway.papers.verdicts import Claim, change_text
 from headway.workload.models import generate
 from headway.workload.transform import apply_each
 

@@ -27,6 +27,11 @@ class Log:
         return f"{self.procs} {workload_digest(self.workload)}"
 
     @property
+    def described(self) -> str:
+        """Its name and size, for a page."""
+        return f"{self.title} ({len(self.workload):,} jobs, {self.procs:,} processors)"
+
+    @property
     def has_requests(self) -> bool:
         """Whether users asked for times at all; where the log has none, each request is the run time."""
         return has_requests(self.workload)

@@ -16,17 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from headway.writing import write_text
-
 Verdict = Literal["agrees", "in part", "differs", "not tested", "not claimed"]
 Tested = Literal["number", "order", "direction", "-"]
 POINTS = 5.0
 """Percentage points, or percent, within which two numbers agree."""
-RULE = (
-    'What "agrees" means, and which of number, order and direction was tested, is said '
-    "[once for all five papers](index.md#what-agrees-means)."
-)
-"""For the pages, which stand beside the one that says it."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +107,6 @@ class Reproduction:
     files: list[Path] = field(default_factory=list)
 
 
-def joined(paragraph: str) -> str:
-    """A paragraph that is written over several lines, on one.
-
-    >>> joined('''
-    ...     What was measured,
-    ...     and how.
-    ... ''')
-    'What was measured, and how.'
-    """
-    return " ".join(paragraph.split())
-
-
 def capital(title: str) -> str:
     """A title at the beginning of a sentence; names of logs keep their letters.
 
@@ -133,30 +114,6 @@ def capital(title: str) -> str:
     ('Light', 'KTH')
     """
     return title[:1].upper() + title[1:]
-
-
-def write_page(path: Path, parts: Sequence[str]) -> Path:
-    """Write the parts of a page, those that are empty left out."""
-    write_text(path, "\n\n".join(part for part in parts if part) + "\n")
-    return path
-
-
-def claims_table(claims: Sequence[Claim]) -> list[list[str]]:
-    """Rows of texts, the first row the names of the columns."""
-    rows = [["claim", "source", "paper says", "we get", "tested", "verdict", "remark"]]
-    return rows + [[c.claim, c.source, c.paper, c.ours, c.tested, c.verdict, c.remark] for c in claims]
-
-
-def markdown_table(rows: Sequence[Sequence[str]], numbers_from: int = 1) -> str:
-    """A table in Markdown; columns from `numbers_from` on whose cells are numbers are set right."""
-    head, body = rows[0], rows[1:]
-    marks = []
-    for place in range(len(head)):
-        cells = [row[place] for row in body]
-        right = place >= numbers_from and bool(cells) and all(_is_number(cell) for cell in cells)
-        marks.append("--:" if right else ":--")
-    lines = [_line(head), _line(marks)] + [_line(row) for row in body]
-    return "\n".join(lines)
 
 
 def share_text(value: float | None) -> str:
@@ -179,17 +136,3 @@ def change_text(ratio: float | None) -> str:
     percent = 100 * abs(1 - ratio)
     shown = f"{percent:.0f}" if percent >= 0.95 else f"{percent:.1f}" if percent >= 0.05 else "less than 0.1"
     return f"{shown} % {'better' if ratio < 1 else 'worse'}"
-
-
-def _is_number(text: str) -> bool:
-    if text in ("", "-"):
-        return True
-    try:
-        float(text.replace(",", "").replace("%", ""))
-    except ValueError:
-        return False
-    return True
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headway.figures.style import save
-from headway.papers.deadline import example, figures, page, tables
+from headway.papers.deadline import example, figures, tables
 from headway.papers.deadline.claims import claims
 from headway.papers.deadline.logs import Log, of_paper, open_logs
 from headway.papers.deadline.runs import Run, Runs
+from headway.papers.page import write_page
 from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 
@@ -31,11 +32,12 @@ def reproduce(asked: Request) -> Reproduction:
         "Calendar": tables.calendar(runs, logs),
     }
     result.notes = notes(runs, logs)
+    dated: dict[str, str | None] = {} if len(result.tables["Calendar"]) > 1 else {"Calendar": None}
     result.files = [
         save(example.figure(), folder / "deadline-figure-1.svg"),
         save(figures.by_share(runs, logs, SHARES), folder / "deadline-share.svg"),
         save(figures.by_length(runs, logs, HOURS), folder / "deadline-length.svg"),
-        page.write(result, folder, logs),
+        write_page("deadline", result, folder, {"logs": ", ".join(log.described for log in logs), **dated}),
     ]
     return result
 

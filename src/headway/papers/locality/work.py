@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from headway.figures.style import save
-from headway.papers.locality import figures, page, tables
+from headway.papers.locality import figures, tables
 from headway.papers.locality.claims import claims
 from headway.papers.locality.runs import BANDWIDTH, Runs, Wanted, mean
 from headway.papers.locality.weeks import (
@@ -23,6 +25,7 @@ from headway.papers.locality.weeks import (
     generated,
     log_group,
 )
+from headway.papers.page import markdown_table, write_page
 from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction, capital
 
@@ -54,7 +57,7 @@ def reproduce(asked: Request) -> Reproduction:
         save(figures.rules(runs, groups), folder / "locality-rules.svg"),
         save(figures.by_score(runs, groups), folder / "locality-score.svg"),
         save(figures.sizes(runs, sized), folder / "locality-sizes.svg"),
-        page.write(result, folder, groups, quick),
+        write_page("locality", result, folder, page_values(result, groups, quick)),
     ]
     return result
 
@@ -123,6 +126,27 @@ def wanted(
             for policy in policies
         )
     )
+
+
+def page_values(result: Reproduction, groups: Sequence[Group], quick: bool) -> dict[str, str | None]:
+    """What the page says of the weeks; it has no section for what was not asked for."""
+    ten = [
+        f"### {capital(name.partition(': ')[2])}\n\n{markdown_table(rows)}"
+        for name, rows in result.tables.items()
+        if name.startswith("Ten rules")
+    ]
+    weeks = ", ".join(
+        f"{group.title} ({len(group.weeks)} x about {np.mean([len(w.workload) for w in group.weeks]):,.0f} "
+        f"jobs, offered load {np.mean([week.load for week in group.weeks]):.2f})"
+        for group in groups
+    )
+    return {
+        "platform": groups[0].weeks[0].platform,
+        "weeks": weeks,
+        "scale": "the small version, `--quick`" if quick else "the whole of it",
+        "ten rules": "\n\n".join(ten),
+        **{name: None for name in ("Other widths", "Weights") if name not in result.tables},
+    }
 
 
 def notes(runs: Runs, groups: Sequence[Group]) -> list[str]:

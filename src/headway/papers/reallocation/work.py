@@ -12,7 +12,8 @@ from headway.figures import gantt
 from headway.figures.style import save
 from headway.papers.kept import Numbers
 from headway.papers.log import by_name
-from headway.papers.reallocation import beyond, claims, figures, page, same_state
+from headway.papers.page import write_page
+from headway.papers.reallocation import beyond, claims, figures, same_state
 from headway.papers.reallocation.beyond import Beyond
 from headway.papers.reallocation.examples import FIGURE_3, FIGURE_3_SPEC, FIGURE_5, FIGURE_5_SPEC
 from headway.papers.reallocation.runs import COUPLES, REFERENCE, Campaign, Runs, campaign
@@ -20,6 +21,7 @@ from headway.papers.reallocation.scenarios import (
     ALIASES,
     DAY,
     GRID5000,
+    LOAD,
     PWA,
     SCENARIOS,
     SITES,
@@ -74,7 +76,13 @@ def reproduce(asked: Request) -> Reproduction:
         "Loads": loads(runs, scenarios), "Means": means(kinds), **other_tables(more, quick)
     }  # fmt: skip
     result.files = draw(kinds, more, folder, quick)
-    result.files.insert(0, page.write(result, folder, scenarios, seeds))
+    values = {
+        "scenarios": ", ".join(f"{scenario.name} ({scenario.total:,} jobs)" for scenario in scenarios),
+        "seeds": str(len(seeds)),
+        "load": f"{LOAD:g}",
+    }
+    unasked = {} if "Load" in result.tables else {"Load": None}
+    result.files.insert(0, write_page("reallocation", result, folder, {**values, **unasked}))
     return result
 
 

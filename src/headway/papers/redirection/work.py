@@ -10,14 +10,26 @@ import polars as pl
 from headway.campaign import Campaign
 from headway.errors import HeadwayError
 from headway.figures.style import save
-from headway.papers.redirection import TITLE, beyond, figures, page, readings, which_logs, which_weeks
+from headway.papers.page import write_page
+from headway.papers.redirection import beyond, figures, readings, which_logs, which_weeks
 from headway.papers.redirection.claims import claims
-from headway.papers.redirection.grid import QUICK, Grid, best, over_weeks, paired, paper_campaign
+from headway.papers.redirection.grid import (
+    PAPER_ALPHA,
+    PAPER_THETA,
+    QUICK,
+    Grid,
+    best,
+    over_weeks,
+    paired,
+    paper_campaign,
+)
 from headway.papers.redirection.logs import CLUSTERS, Log, of_paper, open_logs
 from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 from headway.simulate import simulate
 from headway.workload.models import generate
+
+TITLE = "Online Scheduling with Redirection for Parallel Jobs (IPDPSW 2020)"
 
 
 def reproduce(asked: Request) -> Reproduction:
@@ -49,7 +61,7 @@ class Work:
         result.tables["Who pays"] = beyond.cost_table(self._costs(runs))
         self._figures(runs, same, other)
         result.claims = claims(runs, baselines, self.logs, self.grid)
-        result.files.insert(0, page.write(result, self.folder, self.logs, self.grid))
+        result.files.insert(0, write_page("redirection", result, self.folder, self._page_values()))
         return result
 
     def _note(self, traces: Mapping[str, str], quick: bool) -> None:
@@ -141,3 +153,26 @@ class Work:
         self.result.files += [
             save(figure, self.folder / f"redirection-{name}.svg") for name, figure in made.items()
         ]
+
+    def _page_values(self) -> dict[str, str]:
+        return {
+            "first": _first(self.result),
+            "logs": ", ".join(f"{log.cluster.title} ({log.procs:,} processors)" for log in self.logs),
+            "thetas": ", ".join(map(str, self.grid.thetas)),
+            "alphas": ", ".join(f"{alpha:g}" for alpha in self.grid.alphas),
+            "theta": str(PAPER_THETA),
+            "alpha": f"{PAPER_ALPHA:g}",
+        }
+
+
+def _first(result: Reproduction) -> str:
+    """What a reader should know before all else: what it does to the slowdown and to the mean response."""
+    slowdowns, responses = (
+        {claim.claim.partition(":")[0]: claim.ours.partition(";")[0] for claim in result.claims
+         if name in claim.claim} for name in (": mean bounded slowdown with", ": mean response time with")
+    )  # fmt: skip
+    said = [f"{log} {gain} (mean response {responses[log]})" for log, gain in slowdowns.items()]
+    return (
+        "What it does to the mean bounded slowdown, and to the mean response time, which the paper does not "
+        f"show, with / without redirection at the best point of each log: {'; '.join(said)}."
+    )

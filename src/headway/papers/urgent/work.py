@@ -6,17 +6,23 @@ from collections.abc import Sequence
 
 from headway.figures.style import save
 from headway.papers.log import Log
+from headway.papers.page import write_page
 from headway.papers.request import Request
-from headway.papers.urgent import drawings, figures, page, seeds, tables
+from headway.papers.urgent import drawings, figures, seeds, tables
 from headway.papers.urgent.claims import claims
 from headway.papers.urgent.logs import open_logs
-from headway.papers.urgent.runs import Run, Runs, dedicated
+from headway.papers.urgent.runs import LOG, Run, Runs, dedicated
 from headway.papers.verdicts import Reproduction
+from headway.plain import counted
 
 TITLE = "Preemptive parallel job scheduling for heterogeneous systems supporting urgent computing (slides)"
 SEEDS, QUICK_SEEDS = 5, 2
 PART, QUICK_PART = 20_000, 1_000
 """Jobs of a log among which the rates of urgent jobs are tried."""
+
+DRAWN = "drawn from Table 3 for each job"
+OF_THE_LOG = "those of the log, drawn from Table 3 where it says none"
+"""Memory sizes, for the page."""
 
 
 def reproduce(asked: Request) -> Reproduction:
@@ -50,7 +56,12 @@ def reproduce(asked: Request) -> Reproduction:
         "rates": figures.urgent_rates(runs, logs, part),
     }
     result.files = [save(figure, folder / f"urgent-{name}.svg") for name, figure in made.items()]
-    result.files.append(page.write(result, folder, logs, sizes, draws))
+    values = {
+        "logs": ", ".join(log.described for log in logs),
+        "drawn": DRAWN if sizes != LOG else OF_THE_LOG,
+        "draws": counted(draws, "time"),
+    }
+    result.files.append(write_page("urgent", result, folder, values))
     return result
 
 
