@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from headway.audit.cluster_laws import cluster_laws
@@ -48,31 +49,35 @@ FIXED = {
 }
 """Invariants by the names that policies give, the same for all parameters of theirs."""
 
-MADE: dict[str, tuple[str, Callable[[Any], Callable[[Record], Finding | None]]]] = {
+MADE: dict[str, tuple[str, Callable[[Any, Record], Finding | None]]] = {
     "node size": (
         "each job is on one node, wide and large enough",
-        lambda policy: node_size.check_of(policy.match),
+        lambda policy, record: node_size.check(record, policy.match),
     ),
     "node order": (
         "where files make no difference, starts and nodes are those of FCFS on cores",
-        lambda policy: node_order.check_of(policy.weights, policy.match),
+        lambda policy, record: node_order.check(record, policy.weights, policy.match),
     ),
     "file waits": (
         "a job waits for its file exactly as long as nobody has it there",
-        lambda policy: node_files.waits_of(policy.presence, policy.big_first),
+        lambda policy, record: node_files.check_waits(record, policy.presence, policy.big_first),
     ),
     "file counts": (
         "loads and re-uses are the jobs with a file",
-        lambda policy: node_files.counts_of(policy.presence, policy.big_first),
+        lambda policy, record: node_files.check_counts(record, policy.presence, policy.big_first),
     ),
     "planned areas": (
         "jobs on larger nodes stay within the areas planned",
-        lambda policy: planned_areas.check_of(
-            policy.spec.word("tmax"), policy.params["areas"], policy.spec.word("form"), policy.areas_of_log
+        lambda policy, record: planned_areas.check(
+            record,
+            policy.spec.word("tmax"),
+            policy.params["areas"],
+            policy.spec.word("form"),
+            policy.areas_of_log,
         ),
     ),
 }
-"""What an invariant demands, and its check as the policy's parameters make it."""
+"""What an invariant demands, and its check under the policy's parameters."""
 
 SEVERAL: dict[str, Callable[[Any, Record], tuple[Law, ...]]] = {
     "urgent": lambda policy, record: urgent_laws(policy.spec),
@@ -97,5 +102,5 @@ def _named(name: str, policy: Any, record: Record) -> tuple[Law, ...]:
         return (FIXED[name],)
     if name in MADE:
         demands, check = MADE[name]
-        return (Law(name, demands, check(policy)),)
+        return (Law(name, demands, partial(check, policy)),)
     return SEVERAL[name](policy, record)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from headway.audit.laws import (
     capacity,
     complete,
@@ -34,9 +36,13 @@ UNIVERSAL = (
     Law("request", "jobs have the processors and times of the log, moldable ones apart", request.check),
     Law("capacity", "at no instant are more processors held than there are", capacity.check_machine),
     Law("outages", "nobody holds processors that are away, nothing starts where they drain", outages.check),
-    Law("group capacity", "the same for each group of processors", capacity.check_of("group")),
-    Law("cluster capacity", "the same for each cluster", capacity.check_of("cluster")),
-    Law("node capacity", "the same for each node", capacity.check_of("node")),
+    Law(
+        "group capacity",
+        "the same for each group of processors",
+        partial(capacity.check_places, kind="group"),
+    ),
+    Law("cluster capacity", "the same for each cluster", partial(capacity.check_places, kind="cluster")),
+    Law("node capacity", "the same for each node", partial(capacity.check_places, kind="node")),
     Law("processor sets", "no two jobs hold the same processor at once", processor_sets.check),
     Law("promise", "no job starts later than it was promised", starts.check_promise),
     Law("node shares", "jobs have each node once, and there their processors", named_nodes.check_shares),

@@ -12,8 +12,6 @@ they may follow one another in turns at the same t::
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,20 +52,16 @@ def check_machine(record: Record) -> Finding:
     return _overfull_place(record, everything, "the machine", record.capacity)
 
 
-def check_of(kind: str) -> Callable[[Record], Finding | None]:
-    """The check of every group, cluster or node."""
-
-    def check(record: Record) -> Finding | None:
-        places = record.places.get(kind)
-        if places is None:
-            return None
-        findings = []
-        for code in np.unique(places.codes[places.codes >= 0]).tolist():
-            name, size = f"{kind} {places.names[code]}", places.sizes[code]
-            findings.append(_overfull_place(record, places.codes == code, name, size))
-        return together(*findings)
-
-    return check
+def check_places(record: Record, kind: str) -> Finding | None:
+    """The same for every group, cluster or node."""
+    places = record.places.get(kind)
+    if places is None:
+        return None
+    findings = []
+    for code in np.unique(places.codes[places.codes >= 0]).tolist():
+        name, size = f"{kind} {places.names[code]}", places.sizes[code]
+        findings.append(_overfull_place(record, places.codes == code, name, size))
+    return together(*findings)
 
 
 def _overfull_place(record: Record, inside: NDArray[np.bool_], name: str, size: int) -> Finding:

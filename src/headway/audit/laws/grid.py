@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 from headway.audit.laws import grid_molding, grid_moves
 from headway.audit.verdict import Law
@@ -22,18 +23,26 @@ def grid_laws(spec: Spec) -> tuple[Law, ...]:
     when = "no task is moved" if still else "tasks are moved at multiples of the period only"
     laws = [
         Law("one place", "a task is in one place and moves only while it waits", grid_moves.check),
-        Law("events", when, grid_moves.timed(every)),
-        Law("molding", "sizes are allowed, times follow from them", grid_molding.check_of(speedup)),
+        Law("events", when, partial(grid_moves.check_times, period=every)),
+        Law(
+            "molding",
+            "sizes are allowed, times follow from them",
+            partial(grid_molding.check, speedup=speedup),
+        ),
     ]
     if spec.params["mode"] == "regular":
         least = microseconds(str(spec.params["threshold"]))
         laws.append(
-            Law("gain", "each move was expected to gain the threshold", grid_moves.gain_of(least)),
+            Law(
+                "gain",
+                "each move was expected to gain the threshold",
+                partial(grid_moves.check_gain, threshold=least),
+            ),
         )
     transfer, link = microseconds(str(spec.params["transfer"])), float(str(spec.params["link"]))
     if transfer or math.isfinite(link):
         bandwidth = Fraction(str(spec.params["link"])) if math.isfinite(link) else None
-        check = grid_moves.data_of(transfer, bandwidth)
+        check = partial(grid_moves.check_data, transfer=transfer, link=bandwidth)
         laws.append(Law("data", "a task that moved starts when its data have come", check))
     if spec.params["reserved"]:
         demands = "tasks of the grid have the reserved processors, local jobs the others"

@@ -40,16 +40,12 @@ def downey(sigma: Fraction) -> Speedup:
     return speedup
 
 
-def check_of(speedup: Speedup) -> Callable[[Record], Finding | None]:
+def check(record: Record, speedup: Speedup) -> Finding | None:
     """The check of sizes and times under a law of speedup."""
-
-    def check(record: Record) -> Finding | None:
-        there = where(record)
-        if there is None:
-            return None
-        return together(_sizes(record, there), _times(record, there, speedup))
-
-    return check
+    there = where(record)
+    if there is None:
+        return None
+    return together(_sizes(record, there), _times(record, there, speedup))
 
 
 def where(record: Record) -> np.ndarray | None:

@@ -8,7 +8,6 @@ runs where the last one brought it. Local jobs do not move, and run on the clust
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -67,50 +66,42 @@ def _at_home(record: Record, there: np.ndarray) -> Finding:
     return of_jobs(record, record.local & (home != there), tell)
 
 
-def gain_of(threshold: int) -> Callable[[Record], Finding | None]:
+def check_gain(record: Record, threshold: int) -> Finding | None:
     """The check that every move was expected to complete its job earlier by the threshold (µs)."""
+    moves = record.moves
+    if moves is None:
+        return None
+    gain = moves.before - moves.after
 
-    def check_gain(record: Record) -> Finding | None:
-        moves = record.moves
-        if moves is None:
-            return None
-        gain = moves.before - moves.after
+    def tell(place: int) -> str:
+        at, gained = seconds_text(moves.time[place]), seconds_text(gain[place])
+        least = seconds_text(threshold)
+        return f"is moved at {at} for a gain of {gained} s, the threshold is {least} s"
 
-        def tell(place: int) -> str:
-            at, gained = seconds_text(moves.time[place]), seconds_text(gain[place])
-            least = seconds_text(threshold)
-            return f"is moved at {at} for a gain of {gained} s, the threshold is {least} s"
-
-        return of_jobs(record, gain < threshold, tell, moves.time, moves.job)
-
-    return check_gain
+    return of_jobs(record, gain < threshold, tell, moves.time, moves.job)
 
 
-def data_of(transfer: int, link: Fraction | None) -> Callable[[Record], Finding | None]:
+def check_data(record: Record, transfer: int, link: Fraction | None) -> Finding | None:
     """The check that a task that was moved starts when its data have come: ``transfer`` µs, and its file.
 
     ``link`` is the bandwidth for input files in GB/s; None where they take no time.
     """
+    moves = record.moves
+    if moves is None:
+        return None
+    came = np.full(len(record), -1, np.int64)
+    np.maximum.at(came, moves.job, moves.time)
+    late = []
+    for row in np.flatnonzero(came >= 0).tolist():
+        size = math.nan if record.file_gb is None else float(record.file_gb[row])
+        file = 0 if link is None or math.isnan(size) else math.ceil(Fraction(repr(size)) * SECOND / link)
+        if record.start[row] < came[row] + transfer + file:
+            late.append(row)
 
-    def check_data(record: Record) -> Finding | None:
-        moves = record.moves
-        if moves is None:
-            return None
-        came = np.full(len(record), -1, np.int64)
-        np.maximum.at(came, moves.job, moves.time)
-        late = []
-        for row in np.flatnonzero(came >= 0).tolist():
-            size = math.nan if record.file_gb is None else float(record.file_gb[row])
-            file = 0 if link is None or math.isnan(size) else math.ceil(Fraction(repr(size)) * SECOND / link)
-            if record.start[row] < came[row] + transfer + file:
-                late.append(row)
+    def tell(row: int) -> str:
+        return f"is moved at {seconds_text(came[row])} and starts before its data can have come"
 
-        def tell(row: int) -> str:
-            return f"is moved at {seconds_text(came[row])} and starts before its data can have come"
-
-        return of_jobs(record, late, tell)
-
-    return check_data
+    return of_jobs(record, late, tell)
 
 
 def parts(record: Record) -> Finding | None:
@@ -128,20 +119,16 @@ def parts(record: Record) -> Finding | None:
     return of_jobs(record, places.codes != due, tell, rows=job)
 
 
-def timed(period: int) -> Callable[[Record], Finding | None]:
+def check_times(record: Record, period: int) -> Finding | None:
     """The check that moves are made at multiples of the period (µs); 0: none are made at all."""
+    moves = record.moves
+    if moves is None:
+        return None
+    astray = np.ones(len(moves), np.bool_)
+    if period > 0:
+        astray = (moves.time % period != 0) | (moves.time <= 0)
 
-    def check_times(record: Record) -> Finding | None:
-        moves = record.moves
-        if moves is None:
-            return None
-        astray = np.ones(len(moves), np.bool_)
-        if period > 0:
-            astray = (moves.time % period != 0) | (moves.time <= 0)
+    def tell(place: int) -> str:
+        return f"is moved at {seconds_text(moves.time[place])}, without an event"
 
-        def tell(place: int) -> str:
-            return f"is moved at {seconds_text(moves.time[place])}, without an event"
-
-        return of_jobs(record, astray, tell, moves.time, moves.job)
-
-    return check_times
+    return of_jobs(record, astray, tell, moves.time, moves.job)

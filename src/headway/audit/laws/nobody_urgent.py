@@ -7,7 +7,6 @@ in the log: requests, run times and submissions, or whom a user waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,16 +17,7 @@ from headway.units import seconds_text
 from headway.workload import Workload
 
 
-def check_of(regular: str) -> Callable[[Record], Finding | None]:
-    """The check against the policy by which regular jobs wait, of this name."""
-
-    def check(record: Record) -> Finding | None:
-        return _same(record, f"{regular}(compress=scratch)")
-
-    return check
-
-
-def _same(record: Record, policy: str) -> Finding | None:
+def check(record: Record, policy: str) -> Finding | None:
     """Starts job for job; not where a job is urgent, jobs are missing, or others have waited there too."""
     others = record.missing or record.instants is not None
     if others or (record.urgent is not None and record.urgent.any()):

@@ -7,7 +7,7 @@ The wait is thus never longer than a load. Only starts, ends, walltimes and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,43 +129,35 @@ def applies(record: Record, presence: str) -> bool:
     return presence != "lru" or not bool((record.end == record.start).any())
 
 
-def waits_of(presence: str, big_first: bool) -> Callable[[Record], Finding | None]:
+def check_waits(record: Record, presence: str, big_first: bool) -> Finding | None:
     """The check of every job's wait under one rule of presence."""
+    if not applies(record, presence):
+        return None
+    due: NDArray[np.int64] = np.zeros(len(record), np.int64)
+    for row, wait, _ in replay(record, presence, big_first):
+        due[row] = min(wait, int(record.walltime[row]))
+    spent = record.time_in("loading")
 
-    def check(record: Record) -> Finding | None:
-        if not applies(record, presence):
-            return None
-        due: NDArray[np.int64] = np.zeros(len(record), np.int64)
-        for row, wait, _ in replay(record, presence, big_first):
-            due[row] = min(wait, int(record.walltime[row]))
-        spent = record.time_in("loading")
+    def tell(row: int) -> str:
+        return f"waits {seconds_text(spent[row])} s for its file instead of {seconds_text(due[row])} s"
 
-        def tell(row: int) -> str:
-            return f"waits {seconds_text(spent[row])} s for its file instead of {seconds_text(due[row])} s"
-
-        return of_jobs(record, spent != due, tell)
-
-    return check
+    return of_jobs(record, spent != due, tell)
 
 
-def counts_of(presence: str, big_first: bool) -> Callable[[Record], Finding | None]:
+def check_counts(record: Record, presence: str, big_first: bool) -> Finding | None:
     """The check that loads and re-uses are as many as were counted, and together the jobs with a file."""
+    if not applies(record, presence) or record.file_counts is None:
+        return None
+    made = [loads for _, _, loads in replay(record, presence, big_first)]
+    ours = (sum(made), len(made) - sum(made))
+    open_ones = of_unknown_turn(record)
+    wrong = sum(ours) != sum(record.file_counts) or abs(ours[0] - record.file_counts[0]) > open_ones
 
-    def check(record: Record) -> Finding | None:
-        if not applies(record, presence) or record.file_counts is None:
-            return None
-        made = [loads for _, _, loads in replay(record, presence, big_first)]
-        ours = (sum(made), len(made) - sum(made))
-        open_ones = of_unknown_turn(record)
-        wrong = sum(ours) != sum(record.file_counts) or abs(ours[0] - record.file_counts[0]) > open_ones
+    def describe(_: int) -> Fault:
+        said, told = (f"{loads} loads and {again} re-uses" for loads, again in (ours, record.file_counts))  # type: ignore[misc]
+        return fault(None, (), f"the starts make {said}, and the run counted {told}")
 
-        def describe(_: int) -> Fault:
-            said, told = (f"{loads} loads and {again} re-uses" for loads, again in (ours, record.file_counts))  # type: ignore[misc]
-            return fault(None, (), f"the starts make {said}, and the run counted {told}")
-
-        return found([0] if wrong else [], describe)
-
-    return check
+    return found([0] if wrong else [], describe)
 
 
 def of_unknown_turn(record: Record) -> int:

@@ -8,7 +8,7 @@ ends are taken as they are; starts and nodes are made again, core by core.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -26,31 +26,27 @@ IDLE, NEVER = -(1 << 62), 1 << 61
 Cores = NDArray[np.int64]
 
 
-def check_of(weights: Sequence[Fraction], match: str) -> Callable[[Record], Finding | None]:
+def check(record: Record, weights: Sequence[Fraction], match: str) -> Finding | None:
     """The check for a rule that plans in order of submission, without backfilling.
 
     ``weights`` are those of the wait for a file, of files pushed out, and of copies elsewhere.
     """
+    node = node_of(record)
+    if node is None or not 0 < len(record) <= LONGEST or bool((record.end <= record.start).any()):
+        return None
+    if any(weights) and not _files_tell_nothing(weights, record):
+        return None
+    wrong = _first_difference(record, node, match)
+    if wrong is None:
+        return Finding()
+    row, t, due = wrong
 
-    def check(record: Record) -> Finding | None:
-        node = node_of(record)
-        if node is None or not 0 < len(record) <= LONGEST or bool((record.end <= record.start).any()):
-            return None
-        if any(weights) and not _files_tell_nothing(weights, record):
-            return None
-        wrong = _first_difference(record, node, match)
-        if wrong is None:
-            return Finding()
-        row, t, due = wrong
+    def tell(_: int) -> str:
+        ran = f"starts at {seconds_text(record.start[row])} s on node {node[row]}"
+        plan = "does not start it yet" if due is None else f"puts it on node {due} at {seconds_text(t)} s"
+        return f"{ran}, and FCFS {plan}"
 
-        def tell(_: int) -> str:
-            ran = f"starts at {seconds_text(record.start[row])} s on node {node[row]}"
-            plan = "does not start it yet" if due is None else f"puts it on node {due} at {seconds_text(t)} s"
-            return f"{ran}, and FCFS {plan}"
-
-        return of_jobs(record, [0], tell, [t], [row])
-
-    return check
+    return of_jobs(record, [0], tell, [t], [row])
 
 
 def _files_tell_nothing(weights: Sequence[Fraction], record: Record) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,29 +36,25 @@ def sizes_of(record: Record) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return sizes, np.searchsorted(sizes, need).astype(np.int64)
 
 
-def check_of(match: str) -> Callable[[Record], Finding | None]:
+def check(record: Record, match: str) -> Finding | None:
     """The check for one rule of matching."""
+    node = node_of(record)
+    if node is None or record.nodes is None:
+        return None
+    cores = np.array([group.cores for group in record.nodes])
+    sizes, own = sizes_of(record)
+    here = np.searchsorted(sizes, [group.memory_gb for group in record.nodes])[node]
+    wrong = here != own if match == "exact" else here < own
+    if match == "any":
+        wrong = np.zeros(len(record), np.bool_)
+    bad = (node == NOWHERE) | (record.procs > cores[node]) | wrong
 
-    def check(record: Record) -> Finding | None:
-        node = node_of(record)
-        if node is None or record.nodes is None:
-            return None
-        cores = np.array([group.cores for group in record.nodes])
-        sizes, own = sizes_of(record)
-        here = np.searchsorted(sizes, [group.memory_gb for group in record.nodes])[node]
-        wrong = here != own if match == "exact" else here < own
-        if match == "any":
-            wrong = np.zeros(len(record), np.bool_)
-        bad = (node == NOWHERE) | (record.procs > cores[node]) | wrong
+    def tell(row: int) -> str:
+        if node[row] == NOWHERE:
+            return "is on no node"
+        if record.procs[row] > cores[node[row]]:
+            wide, size = counted(record.procs[row], "processor"), counted(cores[node[row]], "core")
+            return f"has {wide} on node {node[row]} of {size}"
+        return f"runs on node {node[row]} of {sizes[here[row]]:g} GB, which match={match} does not allow"
 
-        def tell(row: int) -> str:
-            if node[row] == NOWHERE:
-                return "is on no node"
-            if record.procs[row] > cores[node[row]]:
-                wide, size = counted(record.procs[row], "processor"), counted(cores[node[row]], "core")
-                return f"has {wide} on node {node[row]} of {size}"
-            return f"runs on node {node[row]} of {sizes[here[row]]:g} GB, which match={match} does not allow"
-
-        return of_jobs(record, bad, tell)
-
-    return check
+    return of_jobs(record, bad, tell)

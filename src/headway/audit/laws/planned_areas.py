@@ -23,51 +23,51 @@ Column = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-def check_of(
-    tmax: str, days: object, form: str, areas_of_log: Callable[[Sequence[float]], list[int]] | None = None
-) -> Callable[[Record], Finding | None]:
+def check(
+    record: Record,
+    tmax: str,
+    days: object,
+    form: str,
+    areas_of_log: Callable[[Sequence[float]], list[int]] | None = None,
+) -> Finding | None:
     """The check for the parameters of a policy, which has the areas of another log by memory size."""
+    node = node_of(record)
+    if node is None or record.nodes is None or not len(record):
+        return None
+    memory = np.array([group.memory_gb for group in record.nodes])
+    cores = np.array([group.cores for group in record.nodes])
+    sizes, own = sizes_of(record)
+    here = np.searchsorted(sizes, memory)[node]
+    counts = [int(np.count_nonzero(memory == size)) for size in sizes]
+    width = [int(cores[memory == size].sum()) for size in sizes]
+    widest = np.array([cores[memory == size].max() for size in sizes])
+    area = record.procs * record.walltime
+    origin = int(record.submit.min())
+    known, known_from = np.ones(len(record), np.bool_), origin
+    if not isinstance(days, str):
+        known_from = origin + round(float(str(days)) * DAY)
+        known = record.submit < known_from
+    areas = [int(area[known & (own == x)].sum()) for x in range(len(sizes))]
+    if isinstance(days, str) and days != "all" and areas_of_log is not None:
+        areas = areas_of_log(sizes.tolist())
+    level, plan = _plan(areas, counts, tmax)
 
-    def check(record: Record) -> Finding | None:
-        node = node_of(record)
-        if node is None or record.nodes is None or not len(record):
-            return None
-        memory = np.array([group.memory_gb for group in record.nodes])
-        cores = np.array([group.cores for group in record.nodes])
-        sizes, own = sizes_of(record)
-        here = np.searchsorted(sizes, memory)[node]
-        counts = [int(np.count_nonzero(memory == size)) for size in sizes]
-        width = [int(cores[memory == size].sum()) for size in sizes]
-        widest = np.array([cores[memory == size].max() for size in sizes])
-        area = record.procs * record.walltime
-        origin = int(record.submit.min())
-        known, known_from = np.ones(len(record), np.bool_), origin
-        if not isinstance(days, str):
-            known_from = origin + round(float(str(days)) * DAY)
-            known = record.submit < known_from
-        areas = [int(area[known & (own == x)].sum()) for x in range(len(sizes))]
-        if isinstance(days, str) and days != "all" and areas_of_log is not None:
-            areas = areas_of_log(sizes.tolist())
-        level, plan = _plan(areas, counts, tmax)
+    def budget(t: int, z: int, y: int) -> int:
+        if t < known_from:
+            return 0
+        if form == "plan":
+            return int(plan[z][y])
+        share = int(plan[z][y] * width[z] * 1_000_000 / (level * counts[z])) if level else 0
+        return share * ((t - origin) // SECOND)
 
-        def budget(t: int, z: int, y: int) -> int:
-            if t < known_from:
-                return 0
-            if form == "plan":
-                return int(plan[z][y])
-            share = int(plan[z][y] * width[z] * 1_000_000 / (level * counts[z])) if level else 0
-            return share * ((t - origin) // SECOND)
+    # Jobs too wide for every node of their own size have to go to a larger one.
+    room = _too_little(record, here, own, budget, may_stay=record.procs <= widest[own])
 
-        # Jobs too wide for every node of their own size have to go to a larger one.
-        room = _too_little(record, here, own, budget, may_stay=record.procs <= widest[own])
+    def tell(row: int) -> str:
+        left = seconds_text(room[row])
+        return f"takes {seconds_text(area[row])} processor-seconds where {left} are left"
 
-        def tell(row: int) -> str:
-            left = seconds_text(room[row])
-            return f"takes {seconds_text(area[row])} processor-seconds where {left} are left"
-
-        return together(_adds_up(areas, plan, level, counts, tmax), of_jobs(record, list(room), tell))
-
-    return check
+    return together(_adds_up(areas, plan, level, counts, tmax), of_jobs(record, list(room), tell))
 
 
 def _too_little(

@@ -6,6 +6,7 @@ Nothing of the policy's swap times is asked: a delay by preemption is what the s
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,21 +41,13 @@ def check_untouched(record: Record) -> Finding | None:
     return found(touched, describe)
 
 
-def check_prompt(record: Record) -> Finding | None:
-    """Where leftover processors are not swapped out, only swap-outs that begin on arrival delay a job."""
-    return _prompt(record, swapped_out)
-
-
-def check_prompt_whole(record: Record) -> Finding | None:
-    """Where jobs are swapped out whole, swap-outs that are under way delay it too."""
-    return _prompt(record, under_way)
-
-
-def _prompt(record: Record, until: Callable[[Record, Column], Column]) -> Finding | None:
+def check_prompt(record: Record, until: Callable[[Record, Column], Column]) -> Finding | None:
     """An urgent job that fits beside all other urgent jobs in the system starts on arrival, or after swaps.
 
     Whatever is not used by urgent jobs can be given to it, so it waits only until the last of the jobs that
-    are stopped when it arrives is swapped out.
+    are stopped when it arrives is swapped out, as ``until`` tells: where leftover processors are not swapped
+    out, only swap-outs that begin on arrival delay it, and where jobs are swapped out whole, also those that
+    are under way.
     """
     if record.urgent is None or not record.urgent.any():
         return None
@@ -187,12 +180,13 @@ def urgent_laws(spec: Spec) -> tuple[Law, ...]:
         Law("no gaps", "a suspended job runs, is swapped or suspended from start to end", check_no_gaps),
     ]
     regular = str(spec.params.get("regular", "conservative"))
-    demands = f"without urgent jobs, {regular}(compress=scratch) job for job"
-    laws.append(Law("nobody urgent", demands, nobody_urgent.check_of(regular)))
+    plain = f"{regular}(compress=scratch)"
+    demands = f"without urgent jobs, {plain} job for job"
+    laws.append(Law("nobody urgent", demands, partial(nobody_urgent.check, policy=plain)))
     if spec.params.get("host_memory") == "unlimited" or spec.params.get("preempt") == "kill":
         demands = "an urgent job that fits beside the others starts on arrival, or after swap-outs"
-        whole = spec.params.get("leftover") == "swapped"
-        laws.append(Law(PROMPT, demands, check_prompt_whole if whole else check_prompt))
+        until = under_way if spec.params.get("leftover") == "swapped" else swapped_out
+        laws.append(Law(PROMPT, demands, partial(check_prompt, until=until)))
     if spec.params.get("preempt") == "kill":
         laws.append(Law("no suspension", "where jobs are killed, none is suspended", check_no_suspension))
     return (*laws, *overrun_laws(spec))
