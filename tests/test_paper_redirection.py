@@ -49,7 +49,8 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytes
     kept = len(headway.campaign.Results.open(tmp_path / "campaigns" / "paper"))
     assert 5 <= kept < 12
     said: list[str] = []
-    work.Work(Request({}, True, tmp_path, said.append))._main()
+    again = work.Work(Request({}, True, tmp_path, said.append))
+    again._run(grid.paper_campaign(again.logs, again.grid), "paper")
     assert said[-1].startswith(f"campaign paper: {12 - kept} runs in ")
     assert said[-1].endswith(f" s, {kept} were there")
 
@@ -138,7 +139,7 @@ def test_verdicts_on_an_improvement(ratio: float, gain: float | None, verdict: s
         }
     )  # fmt: skip
     log = Log("ricc", Cluster("RICC", gain=gain), generate(MODEL), 64, 2)
-    claim = claims._gain(frame, log)
+    claim = claims._gain(grid.Found(log, frame))
     assert claim.verdict == verdict
     assert ("worse" in claim.ours) == (ratio > 1)
 

@@ -23,10 +23,6 @@ from headway.simulate import simulate
 from headway.workload import Workload
 from headway.workload.transform import walltimes
 
-PERIODS = (60, 300, 900, 3600, 14_400, 86_400)
-CLUSTERS = (2, 3, 5, 10, 20, 50)
-LONGER = (1, 2, 3, 5)
-LOADS = (0.6, 0.8, 1.0, 1.2)
 POLICIES = (
     "conservative",
     "conservative(compress=fixpoint)",
@@ -36,11 +32,10 @@ POLICIES = (
     "fcfs",
     "easy",
 )
-THRESHOLDS = (60, 300, 900, 3600)
-TRANSFERS = (0, 60, 600, 1800, 3600)
-MARGINS = (1.0, 1.2, 2.0)
 RESERVED = (0.0, 0.25, 0.5)
 SHOWN = ("MCT-reg", "MCT-can")
+Answers = dict[str, list[tuple[Any, Numbers]]]
+"""Of each couple shown, each value with the numbers."""
 
 
 @dataclass
@@ -50,6 +45,7 @@ class Beyond:
     runs: Runs
     scenario: Scenario
     seeds: Sequence[int]
+    quick: bool = False
 
     def jobs(self, seed: int) -> Workload:
         return drawn(self.runs.jobs(self.scenario), True, seed)
@@ -81,9 +77,9 @@ class Beyond:
         jobs = self.jobs(seed)
         if kind == "rigid":
             jobs = jobs.with_columns(parallel_fraction=np.full(len(jobs), np.nan))
-        return self._one(jobs, couple)
+        return self.one(jobs, couple)
 
-    def _one(self, jobs: Workload, couple: str, machine: Platform | None = None, **change: Any) -> Numbers:
+    def one(self, jobs: Workload, couple: str, machine: Platform | None = None, **change: Any) -> Numbers:
         """One run against its reference; ``change`` sets parameters of the policy."""
         place = self.machine() if machine is None else machine
         more = "".join(f", {name}={value}" for name, value in change.items())
@@ -92,29 +88,19 @@ class Beyond:
         run = reference if couple == "reference" else simulate(jobs, place, f"{COUPLES[couple][:-1]}{more})")
         return summary(run, reference)
 
-    def by(
-        self, key: str, values: Sequence[Any], run: Callable[[Any, str, int], Numbers]
-    ) -> dict[str, list[Any]]:
-        """For each couple shown, (value, numbers)."""
+    def answers(self, question: Question) -> Answers:
+        """For each couple shown, what comes of each value; of the first and the last one for a quick look."""
+        values = [question.values[0], question.values[-1]] if self.quick else question.values
         return {
             couple: [
-                (value, self.mean(f"{key} {value} {couple}", partial(run, value, couple))) for value in values
+                (
+                    value,
+                    self.mean(f"{question.key} {value} {couple}", partial(question.run, self, value, couple)),
+                )
+                for value in values
             ]
             for couple in SHOWN
         }
-
-    def periods(self, values: Sequence[int] = PERIODS) -> dict[str, list[Any]]:
-        """From a minute to a day between events."""
-        return self.by("period", values, lambda v, c, seed: self._one(self.jobs(seed), c, period=v))
-
-    def estimates(self, values: Sequence[int] = LONGER) -> dict[str, list[Any]]:
-        """Requested times multiplied; run times as they are."""
-
-        def run(factor: int, couple: str, seed: int) -> Numbers:
-            jobs = self.jobs(seed)
-            return self._one(jobs.with_columns(walltime=jobs.walltime * factor), couple)
-
-        return self.by("walltimes times", values, run)
 
     def heuristics(self) -> Numbers:
         """Relative response of all tasks under each heuristic, regular mode."""
@@ -129,23 +115,7 @@ class Beyond:
             for name in HEURISTICS
         }
 
-    def thresholds(self, values: Sequence[int] = THRESHOLDS) -> dict[str, list[Any]]:
-        """A task moves only for a gain that would pay for a transfer of its data."""
-        return self.by("threshold", values, lambda v, c, seed: self._one(self.jobs(seed), c, threshold=v))
-
-    def transfers(self, values: Sequence[int] = TRANSFERS) -> dict[str, list[Any]]:
-        """A task that moves waits for its data, and both the estimates and the run know it."""
-        return self.by("transfer", values, lambda v, c, seed: self._one(self.jobs(seed), c, transfer=v))
-
-    def automatic(self, values: Sequence[float] = MARGINS) -> dict[str, list[Any]]:
-        """Walltimes that the middleware sets, since it knows its services: the run time and a margin."""
-
-        def run(margin: float, couple: str, seed: int) -> Numbers:
-            return self._one(walltimes(self.jobs(seed), margin=margin), couple)
-
-        return self.by("margin", values, run)
-
-    def reserved(self, values: Sequence[float] = RESERVED) -> list[list[str]]:
+    def reserved(self) -> list[list[str]]:
         """A share of each site for the grid's tasks alone, under a batch scheduler of its own."""
         rows = [
             [
@@ -153,7 +123,7 @@ class Beyond:
                 "too wide for what is left to them",
             ]
         ]  # fmt: skip
-        for share in values:
+        for share in [RESERVED[0], RESERVED[-1]] if self.quick else RESERVED:
             found = self.mean(f"reserved {share:g}", partial(self._reserved, share))
             title = "nothing: all is shared" if share == 0 else f"{100 * share:.0f} % of each site"
             rows.append([title, f"{found['grid']:.0f}", f"{found['local']:.0f}", f"{found['dropped']:.0f}"])
@@ -166,27 +136,63 @@ class Beyond:
         means = [float(both.response[rows].mean()) / 1e6 for rows in (mine, ~mine)]
         return {"grid": means[0], "local": means[1], "dropped": len(jobs) - len(both)}
 
-    def policies(self, values: Sequence[str] = POLICIES) -> dict[str, list[Any]]:
-        """Other ways to plan on the clusters."""
-        return self.by("local", values, lambda v, c, seed: self._one(self.jobs(seed), c, local=v))
 
-    def loads(self, values: Sequence[float] = LOADS) -> dict[str, list[Any]]:
-        """Generated logs of another load."""
+Run = Callable[[Beyond, Any, str, int], Numbers]
+"""From a value, a couple and a seed to the numbers of a run."""
 
-        def run(load: float, couple: str, seed: int) -> Numbers:
-            return self._one(drawn(jobs_of(self.scenario, self.runs.traces, load), True, seed), couple)
 
-        return self.by("load", values, run)
+@dataclass(frozen=True)
+class Question:
+    """What is changed, one value at a time; ``key`` names its runs in the file."""
 
-    def clusters(self, values: Sequence[int] = CLUSTERS) -> dict[str, list[Any]]:
-        """The processors of the grid in more and more equal clusters of speed 1; as wide as they all fit."""
+    title: str
+    column: str
+    key: str
+    values: Sequence[Any]
+    run: Run
 
-        def run(count: int, couple: str, seed: int) -> Numbers:
-            size = self.machine().total_procs // count
-            machine = Platform(tuple(Cluster(f"c{k}", 1.0, size) for k in range(count)))
-            return self._one(self.jobs(seed), couple, machine)
 
-        return self.by("clusters", values, run)
+def _with(parameter: str) -> Run:
+    """The paper's setting but for a parameter of the policy."""
+    return lambda more, value, couple, seed: more.one(more.jobs(seed), couple, **{parameter: value})
+
+
+def _clusters(more: Beyond, count: int, couple: str, seed: int) -> Numbers:
+    """The processors of the grid in more and more equal clusters of speed 1; as wide as they all fit."""
+    size = more.machine().total_procs // count
+    machine = Platform(tuple(Cluster(f"c{k}", 1.0, size) for k in range(count)))
+    return more.one(more.jobs(seed), couple, machine)
+
+
+def _longer_requests(more: Beyond, factor: int, couple: str, seed: int) -> Numbers:
+    """Requested times multiplied; run times as they are."""
+    jobs = more.jobs(seed)
+    return more.one(jobs.with_columns(walltime=jobs.walltime * factor), couple)
+
+
+def _automatic(more: Beyond, margin: float, couple: str, seed: int) -> Numbers:
+    """Walltimes that the middleware sets, since it knows its services: the run time and a margin."""
+    return more.one(walltimes(more.jobs(seed), margin=margin), couple)
+
+
+def _load(more: Beyond, load: float, couple: str, seed: int) -> Numbers:
+    """Generated logs of another load."""
+    return more.one(drawn(jobs_of(more.scenario, more.runs.traces, load), True, seed), couple)
+
+
+PERIOD = Question("Period", "period (s)", "period", (60, 300, 900, 3600, 14_400, 86_400), _with("period"))
+"""From a minute to a day between events."""
+CLUSTERS = Question("Clusters", "clusters", "clusters", (2, 3, 5, 10, 20, 50), _clusters)
+REQUESTS = Question("Walltimes", "walltimes times", "walltimes times", (1, 2, 3, 5), _longer_requests)
+THRESHOLD = Question("Threshold", "threshold (s)", "threshold", (60, 300, 900, 3600), _with("threshold"))
+"""A task moves only for a gain that would pay for a transfer of its data."""
+TRANSFER = Question("Transfers", "transfer (s)", "transfer", (0, 60, 600, 1800, 3600), _with("transfer"))
+"""A task that moves waits for its data, and both the estimates and the run know it."""
+AUTOMATIC = Question("Automatic", "walltime / run time", "margin", (1.0, 1.2, 2.0), _automatic)
+LOCAL = Question("Local policies", "policy of the clusters", "local", POLICIES, _with("local"))
+"""Other ways to plan on the clusters."""
+LOAD = Question("Load", "load of each site", "load", (0.6, 0.8, 1.0, 1.2), _load)
+QUESTIONS = (PERIOD, CLUSTERS, REQUESTS, THRESHOLD, TRANSFER, AUTOMATIC, LOCAL)
 
 
 def summary(run: Schedule, reference: Schedule) -> Numbers:
@@ -204,7 +210,7 @@ def summary(run: Schedule, reference: Schedule) -> Numbers:
     }
 
 
-def table(name: str, found: dict[str, list[Any]]) -> list[list[str]]:
+def table(name: str, found: Answers) -> list[list[str]]:
     """A row for each value, columns for each couple."""
     rows = [[name, "reference response (s)"]]
     for couple in found:
@@ -222,7 +228,7 @@ def table(name: str, found: dict[str, list[Any]]) -> list[list[str]]:
     return rows
 
 
-def points(found: dict[str, list[Any]]) -> dict[str, list[tuple[float, float]]]:
+def points(found: Answers) -> dict[str, list[tuple[float, float]]]:
     """For a figure: value and relative response of all tasks."""
     return {
         couple: [(float(value), n["relative_response_of_all"]) for value, n in values]

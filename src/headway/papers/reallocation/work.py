@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -58,24 +58,24 @@ def reproduce(asked: Request) -> Reproduction:
         for dedicated in (True, False)
         for speeds in (True, False)
     }
-    more = Beyond(runs, scenarios[1], range(1 if quick else 3))
+    more = Beyond(runs, scenarios[1], range(1 if quick else 3), quick)
     alone, shared = kinds[True, True], kinds[False, True]
     counted = sum(len(found.numbers) for found in kinds.values())
     references = sum(len({(name, seed) for name, _, seed in found.numbers}) for found in kinds.values())
     result = Reproduction(TITLE, claims.exact_claims(estimations(), counted, references))
     result.claims += claims.dedicated_claims(alone)
     result.claims += claims.shared_claims(shared, alone)
+    shorter = replace(beyond.PERIOD, values=beyond.PERIOD.values[:4])  # up to an hour
     periods = {
-        period: numbers["relative_response_of_all"]
-        for period, numbers in more.periods(_some(beyond.PERIODS[:4], quick))["MCT-reg"]
+        period: numbers["relative_response_of_all"] for period, numbers in more.answers(shorter)["MCT-reg"]
     }
     tuned = tuning(more, 10 if quick else SAMPLE)
     result.claims += claims.other_claims(alone, kinds[True, False], tuned, more.heuristics(), periods)
     result.notes = notes(runs, scenarios, kinds, counted, references, quick)
     result.tables = {
-        "Loads": loads(runs, scenarios), "Means": means(kinds), **other_tables(more, quick)
+        "Loads": loads(runs, scenarios), "Means": means(kinds), **other_tables(more)
     }  # fmt: skip
-    result.files = draw(kinds, more, folder, quick)
+    result.files = draw(kinds, more, folder)
     values = {
         "scenarios": ", ".join(f"{scenario.name} ({scenario.total:,} jobs)" for scenario in scenarios),
         "seeds": str(len(seeds)),
@@ -203,32 +203,15 @@ def means(kinds: Mapping[tuple[bool, bool], Campaign]) -> list[list[str]]:
     return rows
 
 
-def other_tables(more: Beyond, quick: bool) -> dict[str, list[list[str]]]:
+def other_tables(more: Beyond) -> dict[str, list[list[str]]]:
     """Beyond the paper."""
-    tables = {
-        "Molding": more.molding(),
-        "Period": beyond.table("period (s)", more.periods(_some(beyond.PERIODS, quick))),
-        "Clusters": beyond.table("clusters", more.clusters(_some(beyond.CLUSTERS, quick))),
-        "Walltimes": beyond.table("walltimes times", more.estimates(_some(beyond.LONGER, quick))),
-        "Threshold": beyond.table("threshold (s)", more.thresholds(_some(beyond.THRESHOLDS, quick))),
-        "Transfers": beyond.table("transfer (s)", more.transfers(_some(beyond.TRANSFERS, quick))),
-        "Automatic": beyond.table("walltime / run time", more.automatic(_some(beyond.MARGINS, quick))),
-        "Reserved": more.reserved(_some(beyond.RESERVED, quick)),
-        "Local policies": beyond.table(
-            "policy of the clusters", more.policies(_some(beyond.POLICIES, quick))
-        ),
-    }
-    if not set(more.scenario.jobs) <= set(more.runs.traces):
-        tables["Load"] = beyond.table("load of each site", more.loads(_some(beyond.LOADS, quick)))
-    return tables
+    generated = not set(more.scenario.jobs) <= set(more.runs.traces)
+    asked = (*beyond.QUESTIONS, beyond.LOAD) if generated else beyond.QUESTIONS
+    found = {one.title: beyond.table(one.column, more.answers(one)) for one in asked}
+    return {"Molding": more.molding(), "Reserved": more.reserved(), **found}
 
 
-def _some(values: Sequence[Any], quick: bool) -> Sequence[Any]:
-    """All of them, or the first and the last."""
-    return [values[0], values[-1]] if quick else values
-
-
-def draw(kinds: Mapping[tuple[bool, bool], Campaign], more: Beyond, folder: Path, quick: bool) -> list[Path]:
+def draw(kinds: Mapping[tuple[bool, bool], Campaign], more: Beyond, folder: Path) -> list[Path]:
     """Every figure."""
     made = {"figure-1": figures.architecture(), "figure-2": figures.binary_search()}
     made["figure-4"] = figures.speedups()
@@ -237,11 +220,8 @@ def draw(kinds: Mapping[tuple[bool, bool], Campaign], more: Beyond, folder: Path
             made[f"figure-{first + place}"] = figures.boxes(kinds[dedicated, True], metric)
         name = "dedicated" if dedicated else "shared"
         made[f"equal-{name}"] = figures.boxes(kinds[dedicated, False], "relative_response")
-    panels = {
-        "period (s)": beyond.points(more.periods(_some(beyond.PERIODS, quick))),
-        "clusters": beyond.points(more.clusters(_some(beyond.CLUSTERS, quick))),
-        "walltimes times": beyond.points(more.estimates(_some(beyond.LONGER, quick))),
-    }
+    asked = (beyond.PERIOD, beyond.CLUSTERS, beyond.REQUESTS)
+    panels = {one.column: beyond.points(more.answers(one)) for one in asked}
     made["beyond"] = figures.curves(panels, ("period (s)", "clusters"))
     made["figure-3"] = FIGURE_3.run(FIGURE_3_SPEC).gantt(names=["Figure 3"])
     with_, without = FIGURE_5.run(FIGURE_5_SPEC), FIGURE_5.run(REFERENCE)

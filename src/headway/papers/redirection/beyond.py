@@ -1,39 +1,127 @@
-"""Beyond the paper: parameters chosen on other weeks than they are judged on, and who pays."""
+"""Beyond the paper: on which logs and weeks it works, parameters chosen on other weeks, and who pays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from headway.metrics.sample import Sample
-from headway.papers.redirection.grid import best, over_weeks
+from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Found, at_point, best, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
 from headway.papers.verdicts import share_text
 from headway.platform import Platform
 from headway.policies.spec import make_spec
+from headway.schedule import Schedule
 from headway.simulate import simulate
+from headway.units import WEEK
 from headway.workload.transform import apply_each
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a log's busy weeks are like, over all of them."""
+
+    jobs: float
+    """A week."""
+    eligible: float
+    """Share of the jobs that fit into the redirection group at the paper's alpha."""
+    eligible_work: float
+    """Share of the work (processors x time) of such jobs."""
+    newcomers: float
+    """Jobs that arrive while an eligible job runs, a mean weighted by the work of the job."""
+
+
+def kind(log: Log) -> Kind:
+    """Look at the weeks of the campaign, with exact times."""
+    parts = apply_each(log.workload, log.weeks_spec(), "exact")
+    group = int(PAPER_ALPHA * log.procs)
+    procs = np.concatenate([part.procs for part in parts])
+    runtime = np.concatenate([part.runtime for part in parts])
+    work = procs * runtime.astype(np.float64)
+    small = procs <= group
+    rate = len(procs) / (len(parts) * WEEK)
+    during = float((work * runtime)[small].sum()) * rate / max(float(work[small].sum()), 1.0)
+    return Kind(len(procs) / len(parts), float(small.mean()), float(work[small].sum() / work.sum()), during)
+
+
+def which_logs(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
+    """Each log's best point beside what its weeks are like, from the largest gain to the smallest."""
+    head = [
+        "log", "processors", "jobs a week", "mean BSLD of EASY", "jobs that fit the group", "their work",
+        "newcomers while one runs", "best theta, alpha", "ratio of mean BSLD (average)", "(median)",
+        "weeks better", "mean response",
+    ]  # fmt: skip
+    rows = []
+    for log in logs:
+        top, found = Found.on(log, runs).top, kind(log)
+        rows.append(
+            (
+                top["mean_bsld_ratio_mean"],
+                [
+                    log.cluster.title, f"{log.procs:,}", f"{found.jobs:,.0f}",
+                    f"{top['mean_bsld_without']:.1f}", f"{100 * found.eligible:.0f} %",
+                    f"{100 * found.eligible_work:.0f} %", f"{found.newcomers:,.0f}",
+                    f"{top['theta']}, {top['alpha']:g}", f"{top['mean_bsld_ratio_mean']:.3f}",
+                    f"{top['mean_bsld_ratio']:.3f}", f"{100 * top['weeks_better']:.0f} %",
+                    f"{100 * (top['mean_response_ratio'] - 1):+.0f} %",
+                ],
+            )
+        )  # fmt: skip
+    return [head, *(row for _, row in sorted(rows, key=lambda one: one[0]))]
+
+
+def side_by_side(log: Log, weeks: str, theta: int, alpha: float) -> Iterator[tuple[Schedule, Schedule]]:
+    """The jobs of each of these weeks with redirection, and under EASY on as many processors."""
+    spec = make_spec("redirection", theta=theta, alpha=alpha)
+    larger = Platform.procs(log.procs + spec.policy.added_procs(log.procs))
+    for week in apply_each(log.workload, weeks, "exact"):
+        fitting = week.fit_to(log.procs)
+        yield simulate(fitting, log.procs, spec), simulate(fitting, larger, "easy")
+
+
+def ratios(log: Log, utilization: str) -> list[float]:
+    """Mean bounded slowdown with / without redirection at the paper's point, week by week, all busy weeks."""
+    found = []
+    weeks = log.weeks_spec(count="none", utilization=utilization)
+    for both in side_by_side(log, weeks, PAPER_THETA, PAPER_ALPHA):
+        mine, theirs = (float(Sample(made, TAU).bounded_slowdown.mean()) for made in both)
+        found.append(mine / theirs)
+    return found
+
+
+def which_weeks(logs: Sequence[Log]) -> list[list[str]]:
+    """The first, the last and all of the busy weeks, by recorded and by submitted work."""
+    rows = [["log", "utilization", "busy weeks", "taken", "median ratio", "average ratio"]]
+    for log in logs:
+        for utilization in ("recorded", "submitted"):
+            if utilization == "recorded" and log.utilization != "recorded":
+                continue
+            found = ratios(log, utilization)
+            choices = {
+                f"the first {log.count}": found[: log.count],
+                f"the last {log.count}": found[-log.count :],
+            }
+            for name, chosen in (*choices.items(), ("all", found)):
+                if name == "all" or len(found) > log.count:
+                    rows.append(
+                        [log.cluster.title, f"{utilization} work", str(len(found)), name,
+                         f"{np.median(chosen):.3f}", f"{np.mean(chosen):.3f}"]
+                    )  # fmt: skip
+    return rows
 
 
 def halves(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
     """Theta and alpha chosen on every other week by the median ratio, judged on the weeks between."""
     rows = [
-        [
-            "log",
-            "chosen on",
-            "theta",
-            "alpha",
-            "ratio there",
-            "ratio on the other half",
-            "best possible there",
-        ]
-    ]
+        ["log", "chosen on", "theta", "alpha", "ratio there", "ratio on the other half",
+         "best possible there"]
+    ]  # fmt: skip
     for log in logs:
-        own = runs.filter(pl.col("workload") == log.name)
+        own = Found.on(log, runs).runs
         parts = own["part"].unique(maintain_order=True).to_list()
         if len(parts) < 2:
             continue
@@ -42,8 +130,7 @@ def halves(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
             here = over_weeks(own.filter(inside), ["theta", "alpha"])
             there = over_weeks(own.filter(~inside), ["theta", "alpha"])
             top = best(here)
-            same = (pl.col("theta") == top["theta"]) & (pl.col("alpha") == top["alpha"])
-            judged, ideal = there.filter(same).row(0, named=True), best(there)
+            judged, ideal = there.filter(at_point(top)).row(0, named=True), best(there)
             rows.append(
                 [log.cluster.title, name, str(top["theta"]), f"{top['alpha']:g}",
                  f"{top['mean_bsld_ratio']:.3f}", f"{judged['mean_bsld_ratio']:.3f}",
@@ -73,17 +160,13 @@ class Cost:
 
 def cost(log: Log, theta: int, alpha: float) -> Cost:
     """The same weeks with and without redirection, job by job; bounded slowdowns with tau = 60 s."""
-    spec = make_spec("redirection", theta=theta, alpha=alpha)
-    larger = Platform.procs(log.procs + spec.policy.added_procs(log.procs))
     slowdowns: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
     users: list[bool] = []
-    for week in apply_each(log.workload, log.weeks_spec(), "exact"):
-        fitting = week.fit_to(log.procs)
-        with_it, without = simulate(fitting, log.procs, spec), simulate(fitting, larger, "easy")
+    for with_it, without in side_by_side(log, log.weeks_spec(), theta, alpha):
         assert with_it.group is not None
         mine, theirs = (Sample(made, TAU).bounded_slowdown for made in (with_it, without))
         slowdowns.append((with_it.group == 1, mine, theirs, with_it.end > without.end))
-        _, user = np.unique(fitting.user, return_inverse=True)
+        _, user = np.unique(with_it.workload.user, return_inverse=True)
         users += (np.bincount(user, mine) > np.bincount(user, theirs) * (1 + 1e-9)).tolist()
     moved, mine, theirs, later = (np.concatenate(column) for column in zip(*slowdowns, strict=True))
 

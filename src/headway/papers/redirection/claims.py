@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid, best, over_weeks
+from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Found, Grid, at_point, best, over_weeks
 from headway.papers.redirection.logs import AT_LEAST, CLUSTERS, WEEKS, Log
 from headway.papers.verdicts import Claim, change_text, direction, number, share_text, unharmed
 from headway.plain import counted
@@ -23,10 +23,9 @@ def claims(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid) 
     """All of them, cluster by cluster; clusters whose log was not given are said to be not tested."""
     found = [*_setting(runs, baselines, logs, grid)]
     for log in logs:
-        own = runs.filter(pl.col("workload") == log.name)
-        found += [*_bracket(own, log), _gain(own, log), *_paper_point(own, log), _maximum(own, log)]
-        found += [_couple(own, log), _worst(own, log), _thetas(own, log), _related(own, log)]
-        found += [_response(own, log), *_mean_response(own, log)]
+        own = Found.on(log, runs)
+        found += [*_bracket(own), _gain(own), *_paper_point(own), _maximum(own), _couple(own), _worst(own)]
+        found += [_thetas(own), _related(own), _response(own), *_mean_response(own)]
     found += [_too_small(), *_absent(logs)]
     return found
 
@@ -58,17 +57,17 @@ def _setting(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid
     return claims
 
 
-def _bracket(own: pl.DataFrame, log: Log) -> list[Claim]:
-    if log.cluster.bracket is None:
+def _bracket(own: Found) -> list[Claim]:
+    if own.log.cluster.bracket is None:
         return []
-    low, high = log.cluster.bracket
-    by_alpha = over_weeks(own, ["alpha", "theta"])
+    low, high = own.log.cluster.bracket
+    by_alpha = over_weeks(own.runs, ["alpha", "theta"])
     tops = {alpha: best(by_alpha.filter(pl.col("alpha") == alpha))["theta"]
             for alpha in by_alpha["alpha"].unique(maintain_order=True)}  # fmt: skip
     ours = ", ".join(f"{theta} (alpha {alpha:g})" for alpha, theta in tops.items())
     return [
         Claim(
-            f"{log.cluster.title}: best theta for the mean bounded slowdown",
+            own.title("best theta for the mean bounded slowdown"),
             f"{low} to {high}",
             ours,
             direction([low <= theta <= high for theta in tops.values()]),
@@ -79,30 +78,29 @@ def _bracket(own: pl.DataFrame, log: Log) -> list[Claim]:
     ]
 
 
-def _gain(own: pl.DataFrame, log: Log) -> Claim:
+def _gain(own: Found) -> Claim:
     """The paper's gains are averages over the weeks, and so is ours; the point is the best by the median."""
-    table = over_weeks(own, ["theta", "alpha"])
-    top, other = best(table), best(table, "mean_bsld_ratio_mean")
+    top, other = own.top, best(own.table, "mean_bsld_ratio_mean")
     average, median = top["mean_bsld_ratio_mean"], top["mean_bsld_ratio"]
     ours = f"average {change_text(average)}, median {change_text(median)}"
     remark = (
-        f"at the best point, theta {top['theta']}, alpha {top['alpha']:g}; averages are compared, the lowest "
+        f"at the best point, {own.at}; averages are compared, the lowest "
         f"of all points is {change_text(other['mean_bsld_ratio_mean'])} (theta {other['theta']}, alpha "
         f"{other['alpha']:g})"
     )
-    title = f"{log.cluster.title}: mean bounded slowdown with well-chosen parameters"
-    if log.cluster.gain is None:
+    title = own.title("mean bounded slowdown with well-chosen parameters")
+    if own.log.cluster.gain is None:
         said = "better: 10, 20 and 40 % on the paper's logs"
         return Claim(title, said, ours, direction([average < 1]), remark, "direction", "section V.B")
     return Claim(
-        title, f"{100 * log.cluster.gain:.0f} % better", ours,
-        number(100 * log.cluster.gain, 100 * (1 - average)), remark, "number", "section V.B, Figure 2",
+        title, f"{100 * own.log.cluster.gain:.0f} % better", ours,
+        number(100 * own.log.cluster.gain, 100 * (1 - average)), remark, "number", "section V.B, Figure 2",
     )  # fmt: skip
 
 
-def _paper_point(own: pl.DataFrame, log: Log) -> list[Claim]:
-    chosen = own.filter((pl.col("theta") == PAPER_THETA) & (pl.col("alpha") == PAPER_ALPHA))
-    if log.name != "curie" or not chosen.height:
+def _paper_point(own: Found) -> list[Claim]:
+    chosen = own.runs.filter((pl.col("theta") == PAPER_THETA) & (pl.col("alpha") == PAPER_ALPHA))
+    if own.log.name != "curie" or not chosen.height:
         return []
     point = over_weeks(chosen, ["theta"]).row(0, named=True)
     return [
@@ -119,18 +117,18 @@ def _paper_point(own: pl.DataFrame, log: Log) -> list[Claim]:
     ]
 
 
-def _maximum(own: pl.DataFrame, log: Log) -> Claim:
-    top = best(over_weeks(own, ["theta", "alpha"]))
+def _maximum(own: Found) -> Claim:
+    top = own.top
     both = top["max_bsld_ratio"], top["max_bsld_ratio_mean"]
     return Claim(
-        f"{log.cluster.title}: the maximal bounded slowdown is not harmed", "not harmed",
+        own.title("the maximal bounded slowdown is not harmed"), "not harmed",
         f"x {both[0]:.1f} median, x {both[1]:.1f} average", direction([unharmed(ratio) for ratio in both]),
-        f"at the best point, theta {top['theta']}, alpha {top['alpha']:g}", "direction", "section VI",
+        f"at the best point, {own.at}", "direction", "section VI",
     )  # fmt: skip
 
 
-def _couple(own: pl.DataFrame, log: Log) -> Claim:
-    table = over_weeks(own, ["theta", "alpha"])
+def _couple(own: Found) -> Claim:
+    table = own.table
     both = table.filter((pl.col("mean_bsld_ratio_mean") < 1) & (pl.col("max_bsld_ratio_mean") < 1))
     medians = table.filter((pl.col("mean_bsld_ratio") < 1) & (pl.col("max_bsld_ratio") < 1))
     example = ""
@@ -139,28 +137,28 @@ def _couple(own: pl.DataFrame, log: Log) -> Claim:
         example = f" (as theta {top['theta']}, alpha {top['alpha']:g})"
     ours = f"{both.height} of {table.height} couples by averages{example}, {medians.height} by medians"
     return Claim(
-        f"{log.cluster.title}: a couple of parameters improves both mean and maximum", "always", ours,
+        own.title("a couple of parameters improves both mean and maximum"), "always", ours,
         direction([both.height > 0]), "both ratios below 1; averages decide, as in the paper's example",
         "direction", "section V.B",
     )  # fmt: skip
 
 
-def _worst(own: pl.DataFrame, log: Log) -> Claim:
-    top = best(over_weeks(own, ["theta", "alpha"]))
+def _worst(own: Found) -> Claim:
+    top = own.top
     less = top["max_bsld_ratio"] > top["mean_bsld_ratio"]
     ours = (
         f"worst job redirected in {share_text(top['worst_is_redirected'])} of the weeks, "
         f"{share_text(top['redirected_among_worst'])} of the worst hundredth"
     )
     return Claim(
-        f"{log.cluster.title}: the maximum gains less, its job tends to be a redirected one", "tends to",
+        own.title("the maximum gains less, its job tends to be a redirected one"), "tends to",
         ours, direction([bool(less), top["worst_is_redirected"] > 0.5]),
-        f"at the best point, theta {top['theta']}, alpha {top['alpha']:g}", "direction", "section V.B",
+        f"at the best point, {own.at}", "direction", "section V.B",
     )  # fmt: skip
 
 
-def _thetas(own: pl.DataFrame, log: Log) -> Claim:
-    by_theta = over_weeks(own, ["theta"]).sort("theta")
+def _thetas(own: Found) -> Claim:
+    by_theta = over_weeks(own.runs, ["theta"]).sort("theta")
     counts = by_theta["redirections"].to_list()
     falling = all(later <= earlier for earlier, later in pairwise(counts))
     small, large = by_theta.row(0, named=True), by_theta.row(-1, named=True)
@@ -170,7 +168,7 @@ def _thetas(own: pl.DataFrame, log: Log) -> Claim:
         f"{_hours(small)} and {_hours(large)}"
     )
     return Claim(
-        f"{log.cluster.title}: small theta overloads the redirection group, large theta never redirects",
+        own.title("small theta overloads the redirection group, large theta never redirects"),
         "many, never", ours, direction([falling, large["weeks_without"] > 0.5]),
         f"redirections {'fall' if falling else 'do not always fall'} with theta; all alphas together",
         "direction", "section V.A",
@@ -181,14 +179,14 @@ def _hours(row: dict[str, Any]) -> str:
     return "-" if row["mean_queued_again"] is None else f"{row['mean_queued_again'] / 3600:.1f} h"
 
 
-def _related(own: pl.DataFrame, log: Log) -> Claim:
-    table = over_weeks(own, ["theta", "alpha"])
+def _related(own: Found) -> Claim:
+    table = own.table
     tops = [(theta, best(table.filter(pl.col("theta") == theta))["alpha"])
             for theta in sorted(table["theta"].unique())]  # fmt: skip
     small, large = ([alpha for _, alpha in part] for part in (tops[: len(tops) // 2], tops[len(tops) // 2 :]))
     means = sum(small) / len(small), sum(large) / len(large)
     return Claim(
-        f"{log.cluster.title}: theta and alpha are related: a small theta wants a large group",
+        own.title("theta and alpha are related: a small theta wants a large group"),
         "strongly related", "; ".join(f"theta {theta}: alpha {alpha:g}" for theta, alpha in tops),
         direction([means[0] > means[1]]),
         f"the best alpha by the median ratio: on average {means[0]:.3f} for the smaller thetas, "
@@ -196,12 +194,12 @@ def _related(own: pl.DataFrame, log: Log) -> Claim:
     )  # fmt: skip
 
 
-def _response(own: pl.DataFrame, log: Log) -> Claim:
-    by_alpha = over_weeks(own.filter(pl.col("theta") == PAPER_THETA), ["alpha"]).sort("alpha")
+def _response(own: Found) -> Claim:
+    by_alpha = over_weeks(own.runs.filter(pl.col("theta") == PAPER_THETA), ["alpha"]).sort("alpha")
     first, last = by_alpha.row(0, named=True), by_alpha.row(-1, named=True)
     ours, without = (last[name] / first[name] for name in ("max_response", "max_response_without"))
     return Claim(
-        f"{log.cluster.title}: alpha is very important for the largest response time",
+        own.title("alpha is very important for the largest response time"),
         "very important: the group grows",
         f"alpha {first['alpha']:g} to {last['alpha']:g}: {change_text(ours)} with redirection, "
         f"{change_text(without)} without", direction([ours < 1, ours <= 0.8]),
@@ -211,10 +209,9 @@ def _response(own: pl.DataFrame, log: Log) -> Claim:
     )  # fmt: skip
 
 
-def _mean_response(own: pl.DataFrame, log: Log) -> list[Claim]:
+def _mean_response(own: Found) -> list[Claim]:
     """What the paper measures nowhere: the mean response and the mean wait."""
-    top = best(over_weeks(own, ["theta", "alpha"]))
-    here = own.filter((pl.col("theta") == top["theta"]) & (pl.col("alpha") == top["alpha"]))
+    here = own.runs.filter(at_point(own.top))
     found = []
     for column, name in (("mean_response", "mean response time"), ("mean_wait", "mean wait")):
         ratios = here[f"{column}_ratio"].drop_nulls()
@@ -227,8 +224,8 @@ def _mean_response(own: pl.DataFrame, log: Log) -> list[Claim]:
         ours = f"{times}; longer in {worse} of {len(ratios)} weeks"
         found.append(
             Claim(
-                f"{log.cluster.title}: {name} with redirection", "-", ours, "not claimed",
-                f"at the best point for the bounded slowdown, theta {top['theta']}, alpha {top['alpha']:g}",
+                own.title(f"{name} with redirection"), "-", ours, "not claimed",
+                f"at the best point for the bounded slowdown, {own.at}",
                 "-", NOT_SHOWN,
             )
         )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -105,3 +106,40 @@ def best(table: pl.DataFrame, by: str = "mean_bsld_ratio") -> dict[str, Any]:
     The best theta of a page is the one with the smallest median ratio of mean bounded slowdowns.
     """
     return table.row(int(table[by].arg_min() or 0), named=True)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The runs on the weeks of a log."""
+
+    log: Log
+    runs: pl.DataFrame
+
+    @classmethod
+    def on(cls, log: Log, runs: pl.DataFrame) -> Found:
+        """Those of the log among all runs of a campaign."""
+        return cls(log, runs.filter(pl.col("workload") == log.name))
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """A row for each theta and alpha."""
+        return over_weeks(self.runs, ["theta", "alpha"])
+
+    @cached_property
+    def top(self) -> dict[str, Any]:
+        """The best point, by the median ratio of mean bounded slowdowns."""
+        return best(self.table)
+
+    @property
+    def at(self) -> str:
+        """The best point in words."""
+        return f"theta {self.top['theta']}, alpha {self.top['alpha']:g}"
+
+    def title(self, what: str) -> str:
+        """What a claim says of the log."""
+        return f"{self.log.cluster.title}: {what}"
+
+
+def at_point(point: dict[str, Any]) -> pl.Expr:
+    """Whether a row has the theta and alpha of another."""
+    return pl.all_horizontal(pl.col(name) == point[name] for name in ("theta", "alpha"))

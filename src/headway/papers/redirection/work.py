@@ -7,16 +7,17 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from headway.campaign import Campaign
+from headway.campaign import Campaign, Results
 from headway.errors import HeadwayError
 from headway.figures.style import save
 from headway.papers.page import write_page
-from headway.papers.redirection import beyond, figures, readings, which_logs, which_weeks
+from headway.papers.redirection import beyond, figures, readings
 from headway.papers.redirection.claims import claims
 from headway.papers.redirection.grid import (
     PAPER_ALPHA,
     PAPER_THETA,
     QUICK,
+    Found,
     Grid,
     best,
     over_weeks,
@@ -50,13 +51,16 @@ class Work:
     def done(self) -> Reproduction:
         """Everything, written to the folder."""
         self._compile()
-        runs, baselines = self._main()
-        same, other = self._readings()
+        results = self._run(paper_campaign(self.logs, self.grid), "paper")
+        runs, baselines = paired(results), results.frame.filter(pl.col("baseline").is_null()).height
+        same = paired(self._run(readings.on_same_weeks(of_paper(self.logs), self.grid), "readings"))
+        others = readings.on_other_weeks(of_paper(self.logs), self.grid)
+        other = None if others is None else paired(self._run(others, "weeks"))
         result = self.result
         result.tables["Best parameters"] = self._best(runs)
-        result.tables["Which logs"] = which_logs.table(runs, self.logs)
+        result.tables["Which logs"] = beyond.which_logs(runs, self.logs)
         result.tables["Readings"] = readings.table(of_paper(self.logs), same, other)
-        result.tables["Which weeks"] = which_weeks.table(of_paper(self.logs))
+        result.tables["Which weeks"] = beyond.which_weeks(of_paper(self.logs))
         result.tables["Chosen on half of the weeks"] = beyond.halves(runs, self.logs)
         result.tables["Who pays"] = beyond.cost_table(self._costs(runs))
         self._figures(runs, same, other)
@@ -84,7 +88,7 @@ class Work:
         for policy in ("easy", "redirection"):
             simulate(few, 64, policy, notify=self.say)
 
-    def _run(self, campaign: Campaign, name: str) -> pl.DataFrame:
+    def _run(self, campaign: Campaign, name: str) -> Results:
         begin = time.perf_counter()
         results = campaign.run(self.folder / "campaigns" / name, progress=self.progress)
         if results.failed.height:
@@ -93,17 +97,7 @@ class Work:
         kept = f", {results.progress.skipped} were there" if results.progress.skipped else ""
         seconds = time.perf_counter() - begin
         self.say(f"campaign {name}: {results.progress.done} runs in {seconds:.1f} s{kept}")
-        self._baselines = results.frame.filter(pl.col("baseline").is_null()).height
-        return paired(results)
-
-    def _main(self) -> tuple[pl.DataFrame, int]:
-        runs = self._run(paper_campaign(self.logs, self.grid), "paper")
-        return runs, self._baselines
-
-    def _readings(self) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-        same = self._run(readings.on_same_weeks(of_paper(self.logs), self.grid), "readings")
-        others = readings.on_other_weeks(of_paper(self.logs), self.grid)
-        return same, None if others is None else self._run(others, "weeks")
+        return results
 
     def _best(self, runs: pl.DataFrame) -> list[list[str]]:
         rows = [
@@ -112,7 +106,7 @@ class Work:
              "redirections a week", "lost work"]
         ]  # fmt: skip
         for log in self.logs:
-            table = over_weeks(runs.filter(pl.col("workload") == log.name), ["alpha", "theta"])
+            table = over_weeks(Found.on(log, runs).runs, ["alpha", "theta"])
             for alpha in self.grid.alphas:
                 top = best(table.filter(pl.col("alpha") == alpha))
                 rows.append(
@@ -126,11 +120,11 @@ class Work:
         return rows
 
     def _costs(self, runs: pl.DataFrame) -> list[tuple[Log, int, float, beyond.Cost]]:
-        found = []
-        for log in self.logs:
-            top = best(over_weeks(runs.filter(pl.col("workload") == log.name), ["theta", "alpha"]))
-            found.append((log, top["theta"], top["alpha"], beyond.cost(log, top["theta"], top["alpha"])))
-        return found
+        tops = [(log, Found.on(log, runs).top) for log in self.logs]
+        return [
+            (log, top["theta"], top["alpha"], beyond.cost(log, top["theta"], top["alpha"]))
+            for log, top in tops
+        ]
 
     def _figures(self, runs: pl.DataFrame, same: pl.DataFrame, other: pl.DataFrame | None) -> None:
         shown = (readings.DEFAULT, readings.CHECKPOINT, readings.USER_ESTIMATES)
