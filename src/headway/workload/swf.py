@@ -20,7 +20,8 @@ from headway.workload.stream import LogStream
 from headway.workload.swf_fields import FIELDS, SCALE, job_line
 from headway.workload.swf_lines import Ints, Lines
 from headway.workload.swf_partial import WHOLE_JOBS
-from headway.workload.swf_rules import Before, apply_rules
+from headway.workload.swf_reading import Before
+from headway.workload.swf_rules import apply_rules
 from headway.workload.table import Workload
 
 Parser = Callable[[bytes, int], Lines]

@@ -6,18 +6,12 @@ numbers the header says so, in a line of its own, because a log that is cut may 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
-from headway.errors import InputError
 from headway.units import LONGEST
-from headway.workload.ledger import LedgerEntry
-from headway.workload.swf_fields import FIELDS, place
-
-if TYPE_CHECKING:
-    from headway.workload.swf_rules import Reading
+from headway.workload.swf_fields import FIELDS
+from headway.workload.swf_reading import Reading
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -28,11 +22,14 @@ SUMMARIES = (0, 1, 5)
 ENDS = np.array([-1, 1, 0])
 """Status of a joined job whose last piece has 2 (nothing is known of its end), 3 (done) or 4 (failed)."""
 
+PARTIAL = "partial"
+"""The rule, and the name of its entries."""
+WHOLE = "exit codes of programs, not pieces of jobs: kept as whole jobs"
 WHOLE_JOBS = "WholeJobs"
 """The key of a header line that says that no line of the log is a piece of a job."""
 WHOLE_JOBS_LINE = f"; {WHOLE_JOBS}: every line is a job; status 2, 3 and 4 are exit codes, not pieces of jobs"
 
-_STATUS = [field.name for field in FIELDS].index("status")
+_INDEX = {field.name: index for index, field in enumerate(FIELDS)}
 
 ADDED = ("runtime", "cpu_time")
 LARGEST_OF = ("allocated", "requested_procs", "requested_time", "used_memory_kb", "requested_memory_kb")
@@ -69,18 +66,17 @@ def join_partial(log: Reading) -> None:
         return
     job = log.get("job")
     if log.whole_jobs or _are_exit_codes(status, job, piece):
-        _keep_whole(log, piece)
+        log.note(PARTIAL, WHOLE, piece)
         return
     summarised = piece & (job >= 0) & np.isin(job, job[np.isin(status, SUMMARIES)])
-    _drop(log, summarised, "a piece of a job that has a summary line: left out")
-    lone = np.flatnonzero(piece & ~summarised)
-    if not len(lone):
+    log.note(PARTIAL, "a piece of a job that has a summary line: left out", summarised, dropped=True)
+    alone = piece & ~summarised
+    if not alone.any():
         return
     if log.rules["partial"] == "skip":
-        mask = np.zeros(len(job), dtype=np.bool_)
-        mask[lone] = True
-        _drop(log, mask, "a piece of a job without a summary line: skipped")
+        log.note(PARTIAL, "a piece of a job without a summary line: skipped", alone, dropped=True)
         return
+    lone = np.flatnonzero(alone)
     # Pieces of one job side by side, in file order; lines without a job number are jobs of their own.
     keys = np.where(job[lone] >= 0, job[lone], -1 - lone)
     order = np.argsort(keys, kind="stable")
@@ -88,12 +84,10 @@ def join_partial(log: Reading) -> None:
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     firsts = lone[starts]
     _join(log, lone, starts, firsts)
-    merged = np.zeros(len(job), dtype=np.bool_)
-    merged[lone] = True
-    merged[firsts] = False
-    action = "pieces of a job without a summary line: joined into one job"
-    log.entries.append(LedgerEntry.of("partial", action, job[np.sort(firsts)], dropped=False))
-    _drop(log, merged, "further pieces of a job: part of the joined job")
+    first = np.zeros(len(job), dtype=np.bool_)
+    first[firsts] = True
+    log.note(PARTIAL, "pieces of a job without a summary line: joined into one job", first)
+    log.note(PARTIAL, "further pieces of a job: part of the joined job", alone & ~first, dropped=True)
 
 
 def refuse_partial(log: Reading) -> None:
@@ -103,20 +97,14 @@ def refuse_partial(log: Reading) -> None:
         return
     piece = is_piece(status)
     if piece.any() and log.whole_jobs:
-        _keep_whole(log, piece)
+        log.note(PARTIAL, WHOLE, piece)
     elif piece.any():
-        raise InputError(
+        raise log.error(
             "a piece of a checkpointed job, whose other pieces may stand anywhere in the log; join them with "
             "'headway convert', or simulate the log without --stream",
-            file=log.file,
-            line=int(log.line[np.argmax(piece)]),
-            field=log.place(_STATUS),
+            int(np.argmax(piece)),
+            _INDEX["status"],
         )
-
-
-def _keep_whole(log: Reading, lines: Mask) -> None:
-    action = "exit codes of programs, not pieces of jobs: kept as whole jobs"
-    log.entries.append(LedgerEntry.of("partial", action, log.get("job")[lines], dropped=False))
 
 
 def _join(log: Reading, pieces: np.ndarray, starts: np.ndarray, firsts: np.ndarray) -> None:
@@ -134,27 +122,13 @@ def _join(log: Reading, pieces: np.ndarray, starts: np.ndarray, firsts: np.ndarr
             unknown = np.logical_and.reduceat(values < 0, starts)
             values = np.maximum(values, 0)
             if np.add.reduceat(values.astype(np.float64), starts).max() > LONGEST:
-                _too_long(log, name, firsts)
+                problem = (
+                    "the pieces of a checkpointed job add up to more than can be kept; correct their times"
+                )
+                raise log.error(problem, firsts.min(), _INDEX[name])
             column[firsts] = np.where(unknown, column[firsts], np.add.reduceat(values, starts))
     for name in LARGEST_OF:
         if (column := log.columns.get(name)) is not None:
             column[firsts] = np.maximum.reduceat(column[pieces], starts)
     status = log.columns["status"]
     status[firsts] = ENDS[status[lasts] - PIECES[0]]
-
-
-def _too_long(log: Reading, name: str, firsts: np.ndarray) -> None:
-    index = next(index for index, field in enumerate(FIELDS) if field.name == name)
-    raise InputError(
-        "the pieces of a checkpointed job add up to more than can be kept; correct their times",
-        file=log.file,
-        line=int(log.line[firsts.min()]),
-        field=place(index),
-    )
-
-
-def _drop(log: Reading, lines: np.ndarray, action: str) -> None:
-    log.alive &= ~lines
-    entry = LedgerEntry.of("partial", action, log.get("job")[lines], dropped=True)
-    if entry.count:
-        log.entries.append(entry)

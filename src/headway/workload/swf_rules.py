@@ -7,17 +7,15 @@ before it left.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from headway.errors import InputError
 from headway.units import LATEST, SECOND
-from headway.workload.ledger import Ledger, LedgerEntry
-from headway.workload.rules import RULES
+from headway.workload.ledger import Ledger
 from headway.workload.swf_fields import EXTRA, FIELDS, MISSING, ROUNDED, place
 from headway.workload.swf_lines import Ints, Mask
 from headway.workload.swf_partial import join_partial, refuse_partial
+from headway.workload.swf_reading import Before, Reading
 from headway.workload.table import ALWAYS, OPTIONAL, Column
 
 _INDEX = {field.name: index for index, field in enumerate(FIELDS)}
@@ -30,74 +28,6 @@ QUANTITIES = (
 
 _MADE_FROM = {"requested_procs": "procs", "requested_time": "walltime", "requested_memory_kb": "memory_kb"}
 """The log's own value, and the column that rules make of it."""
-
-
-@dataclass
-class Before:
-    """What the parts of a log above this one have left, where a log is read in parts."""
-
-    job: int = -1
-    """The largest job number."""
-    submit: int = 0
-    """The latest submission (µs)."""
-    runtime: float = 0.0
-    """The sum of the run times (µs)."""
-
-
-class Reading:
-    """A log while rules are applied: its columns, which lines still stand for a job, what happened so far."""
-
-    def __init__(
-        self,
-        columns: dict[str, Ints],
-        line: Column,
-        rules: Mapping[str, str],
-        file: str,
-        place: Callable[[int], str] = place,
-        before: Before | None = None,
-        whole_jobs: bool = False,
-    ) -> None:
-        self.before = before
-        """None where this is the whole log."""
-        self.whole_jobs = whole_jobs
-        self.columns = columns
-        self.line = line
-        self.rules = rules
-        self.file = file
-        self.place = place
-        self.alive: Mask = np.ones(len(line), dtype=np.bool_)
-        self.entries: list[LedgerEntry] = []
-
-    def get(self, name: str) -> Ints:
-        """A column, which may be written to; made, unknown throughout, where the log has none."""
-        if name not in self.columns:
-            self.columns[name] = np.full(len(self.line), -1, dtype=np.int64)
-        return self.columns[name]
-
-    def act(
-        self, rule: str, lines: Mask, field: int | None, problem: str, value: str = "", **done: str
-    ) -> Mask:
-        """Apply a rule to the lines that have a problem; `done` says what each of its values does.
-
-        The value "drop" drops them, "error" stops; any other effect is the caller's, on the lines returned.
-        Where the caller gives a value, the rule's own does not count.
-        """
-        lines = lines & self.alive
-        if not lines.any():
-            return lines
-        value = value or self.rules[rule]
-        if value == "error":
-            raise InputError(
-                f"{problem}; correct the line, or choose the rule {rule}={RULES[rule][0]}",
-                file=self.file,
-                line=int(self.line[np.argmax(lines)]),
-                field=None if field is None else self.place(field),
-            )
-        if value == "drop":
-            self.alive &= ~lines
-        jobs = self.get("job")[lines]
-        self.entries.append(LedgerEntry.of(rule, f"{problem}: {done[value]}", jobs, dropped=value == "drop"))
-        return lines
 
 
 def apply_rules(
@@ -254,12 +184,8 @@ def _ends(log: Reading) -> None:
     before.runtime = float(ends[-1])
     ends += max(int(log.get("submit")[kept].max()), before.submit)
     if ends[-1] > LATEST:
-        raise InputError(
-            "the run times up to this job add up to more than can be kept; correct them",
-            file=log.file,
-            line=int(log.line[kept[np.argmax(ends > LATEST)]]),
-            field=log.place(_INDEX["runtime"]),
-        )
+        problem = "the run times up to this job add up to more than can be kept; correct them"
+        raise log.error(problem, kept[np.argmax(ends > LATEST)], _INDEX["runtime"])
 
 
 def _unique_jobs(log: Reading) -> None:
@@ -274,13 +200,12 @@ def _unique_jobs(log: Reading) -> None:
     if log.before is not None:
         log.before.job = int(ids[-1])
         if not rises.all():
-            raise InputError(
+            raise log.error(
                 f"job {ids[np.argmin(rises)]} stands below a job with the same or a larger number, so it may "
                 "be there twice; a log that is read in parts needs rising numbers: write it anew with "
                 "'headway convert', or simulate it without --stream",
-                file=log.file,
-                line=int(log.line[kept[np.argmin(rises)]]),
-                field=log.place(_INDEX["job"]),
+                kept[np.argmin(rises)],
+                _INDEX["job"],
             )
     if rises.all():
         return
