@@ -251,7 +251,7 @@ def test_machines_are_called_machines_and_runs_get_their_own_names() -> None:
     jobs = [(0.0, 1, 60.0, 600.0), (0.0, 1, 60.0, 600.0)]
     small, large = schedule(jobs, [0, 60], 1, policy="easy"), schedule(jobs, [0, 0], 2, policy="easy")
     text = schedules_page([small, large])
-    assert "Of two machines with 2 generated jobs" in text and "easy on 2</b> instead of easy on 1" in text
+    assert "On 2 generated jobs, " in text and "easy on 2</b> instead of easy on 1" in text
     assert compare([small, small]).names == ("easy on 1, run 1", "easy on 1, run 2")
     titled = schedules_page([small, large], names=["today", "next year"], title="Should we buy?")
     assert "<h1>Should we buy?</h1>" in titled and "<b>next year</b> instead of today" in titled

@@ -285,9 +285,20 @@ def test_paper_hides_the_controls_and_keeps_the_charts(page: Page) -> None:
         shown = "getComputedStyle(document.querySelector('{}')).display"
         assert page.evaluate(shown.format(".bar")) == "none"
         assert page.evaluate(shown.format("#gantt canvas")) != "none"
+        # Chromium repeats a table's heading on each sheet, but not the buttons in it.
+        assert page.evaluate(shown.format("#metrics th button")) == "contents"
         assert page.command("Page.printToPDF", printBackground=True)["data"]
     finally:
         page.command("Emulation.setEmulatedMedia", media="")
+
+
+def test_the_shown_times_are_those_of_the_schedule(page: Page) -> None:
+    """Not of the small margin around it, in which a log without a date would have a day -1."""
+    page.evaluate("headway.time.all()")
+    shown = page.evaluate("document.getElementById('window').textContent")
+    assert shown.startswith("day 0 ")
+    begin = float(runs()[0].start.min())
+    assert page.evaluate("headway.time.low") < page.evaluate("headway.time.first") <= begin
 
 
 def test_a_campaign(tmp_path: Path) -> None:

@@ -170,8 +170,8 @@ def _table(results: Results, labels: Sequence[str], metrics: Sequence[str]) -> s
             cells.append(told)
         lines.append(cells)
     about = (
-        "Means over the cells. Beside them is the change from the baselines, pair by pair. It has a colour "
-        "where its 95 % interval does not hold 0 and there are blocks enough."
+        "Means over the cells, each with its change from the baseline, pair by pair. A change has a colour "
+        "if its 95 % interval excludes 0 and there are enough blocks."
     )
     return section("policies", "Policies", about, table(columns, lines), long=True)
 

@@ -32,7 +32,7 @@ def log_name(schedule: Schedule) -> str:
         name = name.removesuffix(ending)
     if name == "jobs" and path.parent.name:
         name = path.parent.name
-    return name if name not in ("", "-") else "the log"
+    return name if name not in ("", "-", "log") else "the log"
 
 
 def verdict(comparison: Comparison) -> tuple[list[str], str]:
@@ -131,8 +131,10 @@ def _best(comparison: Comparison, rows: dict[str, Row]) -> str:
     jobs = number(max(len(schedule) for schedule in comparison.schedules))
     log = escape(log_name(comparison.schedules[0]))
     which = f"{jobs} generated jobs" if log == "generated" else f"the {jobs} jobs of {log}"
-    opening = f"Of {_count(len(comparison.names))} {comparison.kind} with {which}"
-    one = "has the lower" if len(comparison.names) == 2 else "has the lowest"
+    few = len(comparison.names) == 2
+    opening = "On " if few else f"Among {_count(len(comparison.names))} {comparison.kind} on "
+    opening += which
+    one = "has the lower" if few else "has the lowest"
     found = [
         f"{strong(name)} {'have the lowest' if ' and ' in name else one} {escape(listed(words))}"
         for name, words in leaders.items()
@@ -176,4 +178,4 @@ def _moved(row: Row, words: str, place: int) -> str:
 
 
 def _count(items: int) -> str:
-    return {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(items, str(items))
+    return {3: "three", 4: "four", 5: "five", 6: "six"}.get(items, str(items))

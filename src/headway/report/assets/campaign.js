@@ -121,7 +121,7 @@ function startCampaign(page) {
     const number = page.numeric.includes(name);
     const value = (row) => page.cells[row][name];
     return {
-      title: name.replaceAll("_", " "), number, about: page.units[name] || "",
+      title: name.replaceAll("_", " ") + (page.units[name] === "s" ? " (s)" : ""), number, about: page.units[name] || "",
       value: number ? (row) => value(row) ?? NaN : (row) => String(value(row) ?? ""),
       text: (row) => (number ? digits(value(row) ?? NaN) : String(value(row) ?? "–")),
     };

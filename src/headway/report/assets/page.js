@@ -213,7 +213,12 @@ function zoomButtons(time, gantt) {
       time.set(middle - half, middle + half);
     });
   }
-  const tell = () => { byId("window").textContent = `${clock.at(time.from)} – ${clock.at(time.to)} (${span(time.length)})`; };
+  // The margin around the first and the last instant has no times of its own.
+  const within = (t) => Math.min(Math.max(t, time.first), time.last);
+  const tell = () => {
+    const from = within(time.from), to = within(time.to);
+    byId("window").textContent = `${clock.at(from)} – ${clock.at(to)} (${span(to - from)})`;
+  };
   time.watchers.push(tell);
   tell();
 }

@@ -3,6 +3,8 @@
 class TimeWindow {
   constructor(low, high) {
     const margin = (high - low) * 0.01 || 1;
+    this.first = low;
+    this.last = high;
     this.low = low - margin;
     this.high = high + margin;
     this.from = this.low;
