@@ -38,7 +38,7 @@ from headway.engine.reservations import (
     reserve_by,
     reserved_start,
 )
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State, Table, Why
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State, Table, Why
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.backfilling.long_holes import (
@@ -205,42 +205,68 @@ def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int,
     procs, plan = state.queue[row + Entry.PROCS, place], state.queue[row + Entry.PLAN, place]
     copies = level_of(profile, k, at) // procs
     last, count, reserved, step = place, 1, state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, place]], at
+    groups = note_group(state, 0, place, 0)
     for other in range(place + 1, state.pools[Pool.TAIL, 2 * k]):
         if state.queue[row + Entry.PROCS, other] == GONE:
             continue
         if state.queue[row + Entry.PROCS, other] != procs or state.queue[row + Entry.PLAN, other] != plan:
             break
         following = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, other]]
-        if following < reserved or following > begin + plan:
-            break
-        step = stays_between(profile, k, step, following, copies * procs, (copies + 1) * procs)
-        if step < 0:
-            break
+        if following != reserved or count == 1:
+            if following < reserved or following > begin + plan:
+                break
+            step = stays_between(profile, k, step, following, copies * procs, (copies + 1) * procs)
+            if step < 0:
+                break
+            if following > reserved:
+                groups = note_group(state, groups, other, count)
         last, count, reserved = other, count + 1, following
+    note_group(state, groups, last, count)
 
-    at, first = hold_bag(state, k, last, min(copies, count), begin, at)
-    start = begin
-    for other in range(last, place - 1, -1):  # from behind: the one ahead still has its former start
-        if state.queue[row + Entry.PROCS, other] == GONE:
-            continue
-        first -= 1
-        while first >= place and state.queue[row + Entry.PROCS, first] == GONE:
-            first -= 1
-        its_start = begin if first < place else state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, first]]
-        if other == last:
-            start = its_start
-        job = state.queue[row + Entry.JOB, other]
-        if its_start < state.jobs[Job.RESERVED, job]:
-            put_forward(state, k, job, its_start)
+    at = hold_bag(state, k, last, min(copies, count), begin, at)
+    give_starts(state, k, groups, copies, begin)
+    start = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, last]]
     return last, start, reserved, step_near(profile, k, at, start) if at >= 0 else -1
 
 
 @kernel
-def hold_bag(state: State, k: int, last: int, count: int, begin: int, at: int) -> tuple[int, int]:
+def note_group(state: State, group: int, place: int, ahead: int) -> int:
+    """Note that jobs with one reserved start begin at ``place``, with ``ahead`` of the bag before them."""
+    state.lists[List.SCRATCH, group] = place
+    state.lists[List.SPARE_SCRATCH, group] = ahead
+    return group + 1
+
+
+@kernel
+def give_starts(state: State, k: int, groups: int, copies: int, begin: int) -> None:
+    """Give each job of the noted groups the former start of the one ``copies`` ahead of it, or ``begin``.
+
+    Of each group only the first ``copies`` start earlier: the one ahead of any other starts with it.
+    """
+    row = Q_FIELDS * 2 * k
+    places, ahead = state.lists[List.SCRATCH], state.lists[List.SPARE_SCRATCH]
+    for group in range(groups - 1, -1, -1):  # from behind: those ahead still have their former starts
+        source, other = group - 1, places[group]
+        while source >= 0 and ahead[source] > ahead[group] - copies:
+            source -= 1
+        for giver in range(ahead[group] - copies, min(ahead[group + 1] - copies, ahead[group])):
+            while source + 1 < group and ahead[source + 1] <= giver:
+                source += 1
+            while state.queue[row + Entry.PROCS, other] == GONE:
+                other += 1
+            its_start = begin
+            if source >= 0:
+                its_start = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, places[source]]]
+            put_forward(state, k, state.queue[row + Entry.JOB, other], its_start)
+            other += 1
+
+
+@kernel
+def hold_bag(state: State, k: int, last: int, count: int, begin: int, at: int) -> int:
     """Let the profile hold ``count`` equal jobs, in the queue up to place ``last``, from ``begin`` on.
 
     Those with one start move as one. Returns the position of the step at ``begin``, or -1 as
-    :func:`move_forward`, and the place of the first of these jobs.
+    :func:`move_forward`.
     """
     row, laid_anew = Q_FIELDS * 2 * k, False
     procs, plan = state.queue[row + Entry.PROCS, last], state.queue[row + Entry.PLAN, last]
@@ -258,7 +284,7 @@ def hold_bag(state: State, k: int, last: int, count: int, begin: int, at: int) -
         together += 1
         count -= 1
     at = hold_earlier(state, k, begin, at, old, plan, together * procs)
-    return -1 if laid_anew else at, place
+    return -1 if laid_anew else at
 
 
 @routine
