@@ -11,6 +11,7 @@ import headway
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos
+from headway.units import SECOND
 from headway.workload.header import Header
 from reference.named_nodes import Placed, simulate_on_nodes
 from reference.slurm import machine as plain
@@ -176,3 +177,21 @@ def test_a_machine_without_nodes_is_refused_with_the_reason() -> None:
 def test_without_the_parameter_processors_are_counted() -> None:
     made = headway.simulate(random_jobs(0), random_site(0).platform(), "easy")
     assert made.shares is None
+
+
+def test_explain_counts_the_processors_of_the_partition() -> None:
+    # Each of two jobs wants the 4 CPUs of the one node of its partition; another node is free all the time.
+    nodes = tuple(replace(KINDS[0], name=f"n{k}") for k in range(2))
+    partitions = (Partition("all", (0, 1)), Partition("part", (1,)))
+    machine = replace(random_site(0), nodes=nodes, partitions=partitions).platform()
+    one = dict.fromkeys(("min_nodes", "max_nodes", "partition"), 1)
+    wish = one | dict.fromkeys(("procs", "cpus", "tasks"), 4) | {"memory_node_mb": 500, "exclusive": 0}
+    wish |= {"runtime": 60 * SECOND, "walltime": 60 * SECOND, "constraint": -1}
+    columns = {name: np.full(2, value) for name, value in wish.items()}
+    columns["submit"] = np.array([0, 10 * SECOND])
+    made = headway.simulate(random_jobs(0, 2).replaced(changed=columns), machine, "easy(nodes=shared)")
+    told = str(headway.explain(made, int(made.workload.job[1]))).replace("\n    ", " ")
+    assert "0 of the 4 processors of partition part were free, and it needed 4." in told
+    assert "processors it needed were free; it waited another 50 s for others to end." in told
+    assert "What ended and freed processors, counted from its submission: job 1 with 4 processors" in told
+    assert "kept for jobs" not in told

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.explain.place import Case
-from headway.explain.words import at, duration, processors
+from headway.explain.words import NOT_AGAIN, at, duration, processors
 from headway.platform.node_table import nodes_of
 from headway.policies.nodes.baseline import Baseline
 from headway.policies.nodes.policy import OnNodes, Scored
@@ -57,7 +57,7 @@ def _by_score(case: Case, policy: Scored, node: int) -> list[str]:
     workload = case.schedule.workload.select(known, rule="window", action="after the start of the job")
     terms = watched(workload, case.schedule.platform, policy, int(np.searchsorted(known, case.row)))
     if not terms or terms[0].node != node:
-        return ["Why it ran on that node is not known: the run cannot be repeated with this version."]
+        return [f"Why it ran on that node is not known: {NOT_AGAIN}."]
     best, others = terms[0], terms[1:]
     said = [f"Node {node} had the lowest score of {len(terms)}: {_offer(case, best)}."]
     equal = sum(one.score == best.score for one in others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,7 +36,7 @@ class Case:
     own: Rows
     """The job's own pieces, in order."""
     pool: str
-    """The name of the group or cluster it waited for, empty for the whole machine."""
+    """The name of the group, cluster or partition it waited for, empty for the whole machine."""
     capacity: int
     held: Pieces
     """The pieces that held processors of that pool."""
@@ -166,7 +166,25 @@ def case_of(schedule: Schedule, job: int) -> Case:
     holding = inside & pieces.holding
     of_pool = np.zeros(len(schedule), np.bool_)
     of_pool[pieces.job[inside]] = True
-    return Case(schedule, row, pieces, own, pool, capacity, pieces.select(holding), of_pool)
+    held = pieces.select(holding)
+    if schedule.shares is not None:
+        pool, capacity, held = _in_partition(schedule, row, held, (pool, capacity))
+    return Case(schedule, row, pieces, own, pool, capacity, held, of_pool)
+
+
+def _in_partition(
+    schedule: Schedule, row: int, held: Pieces, unknown: tuple[str, int]
+) -> tuple[str, int, Pieces]:
+    """The partition of a job on named nodes, its processors, and what each piece holds of these."""
+    site, shares, codes = schedule.platform.site, schedule.shares, schedule.partition
+    if site is None or shares is None or codes is None:
+        return *unknown, held
+    partition = site.partitions[site.partition_place[schedule.labels["partition"][codes[row]]]]
+    cpus = {site.nodes[place].name: site.nodes[place].cpus for place in partition.nodes}
+    there = np.array([cpus.get(name, 0) for name in shares.names], np.int64)[shares.node]
+    share = np.where(shares.alone | (there == 0), there, shares.cpus)
+    of_job = np.bincount(shares.job, weights=share, minlength=len(schedule)).astype(np.int64)
+    return f"partition {partition.name}", sum(cpus.values()), replace(held, procs=of_job[held.job])
 
 
 def _size(schedule: Schedule, pieces: Pieces, piece: int, name: str, unknown: int) -> int:

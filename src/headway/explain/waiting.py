@@ -74,17 +74,17 @@ def _for_processors(case: Case, turn: int) -> list[str]:
     whom = "From the beginning" if turn == case.submit else "Then"
     longer = duration(case.start - turn)
     if free >= case.procs:
+        but = ", but perhaps not on nodes as it asked for them" if case.schedule.shares is not None else ""
         return [
-            f"{whom} it was the first in order of submission and enough processors were free; the policy "
-            f"started it {longer} later."
+            f"{whom} it was the first in order of submission and enough processors were free{but}; "
+            f"the policy started it {longer} later."
         ]
     said = [
         f"{whom} it was the first in order of submission, and {free} of the {case.procs} processors "
         f"it needed were free; it waited another {longer} for others to end."
     ]
-    ends = np.flatnonzero(
-        (case.held.end > turn) & (case.held.end <= case.start) & (case.held.start < case.held.end)
-    )
+    there = (case.held.start < case.held.end) & (case.held.procs > 0)
+    ends = np.flatnonzero(there & (case.held.end > turn) & (case.held.end <= case.start))
     ends = ends[np.lexsort((case.held.job[ends], case.held.end[ends]))]
     if not len(ends):
         return said
@@ -131,9 +131,10 @@ def _kept_for_others(case: Case) -> list[str]:
     kept = int(np.diff(moments)[fits].sum())
     if not kept:
         return []
+    or_not = ", or not on nodes as it asked for them" if case.schedule.shares is not None else ""
     return [
         f"For {duration(kept)} of its wait at least {processors(case.procs)} "
-        f"{'was' if case.procs == 1 else 'were'} free, but kept for jobs that the policy puts first."
+        f"{'was' if case.procs == 1 else 'were'} free, but kept for jobs that the policy puts first{or_not}."
     ]
 
 
@@ -203,7 +204,7 @@ def reason(case: Case) -> list[str]:
     """Why it started when it did."""
     why = WHY[case.schedule.why[case.row]]
     begun = int(case.schedule.start[case.row])
-    ended = np.flatnonzero((case.held.end == begun) & (case.held.start < begun))
+    ended = np.flatnonzero((case.held.end == begun) & (case.held.start < begun) & (case.held.procs > 0))
     freed = ""
     if len(ended) and why in ("head", "backfill", "reservation"):
         total = int(case.held.procs[ended].sum())

@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.explain.place import Case
-from headway.explain.words import at, duration, processors
+from headway.explain.words import NOT_AGAIN, at, duration, processors
 from headway.plain import Progress
 from headway.policies.own.sources import digests
 from headway.policies.spec import parse_spec
@@ -31,7 +31,7 @@ def what_if(case: Case, progress: Progress | None = None) -> list[str]:
     row = int(np.searchsorted(known, case.row))
     try:
         if _start(case, workload, row) != case.start:
-            return ["What would have helped is not known: the run cannot be repeated with this version."]
+            return [f"What would have helped is not known: {NOT_AGAIN}."]
         return _tries(case, workload, row, progress)
     except HeadwayError as error:
         return [f"What would have helped is not known: {error}."]

@@ -10,6 +10,7 @@ from headway.units import MINUTE, SECOND, date_text, seconds_text
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 SHOWN = 5
+NOT_AGAIN = "the run cannot be repeated with this version and what is known of the jobs"
 
 
 def duration(us: int) -> str:
