@@ -19,10 +19,13 @@ FACTORS = (
 )
 """A factor's name, what it gave at the end of the wait, and what it gave at submission."""
 
+LEAST = 1
+"""The lowest priority of a job that is not held."""
+
 REASONS = {
     "None": "no pass had looked at it yet",
     "Priority": "jobs of higher priority waited in its partition",
-    "Resources": "it was the first of its partition to wait, and its nodes were busy",
+    "Resources": "nodes that it needed were busy, or kept for jobs before it",
     "BeginTime": "it was not to start earlier",
     "PartitionDown": "its partition was down",
     "PartitionNodeLimit": "it asked for more or fewer nodes than its partition allows",
@@ -53,7 +56,9 @@ def priority(case: Case) -> list[str]:
     if "age" not in case.schedule.notes:
         return [f"Its priority was {last}: without factors the order of submission decides."]
     before, after = _points(case, first=True), _points(case, first=False)
-    said = [f"At submission its priority was {first}: {_told(before, first, _note(case, 'nice'))}."]
+    listed = _asked(case, "partition").split(",")
+    there = f" in {listed[0]}, the first of its partitions," if len(listed) > 1 else ""
+    said = [f"At submission its priority{there} was {first}: {_told(before, first, _note(case, 'nice'))}."]
     if case.start == case.submit or before == after:
         return [*said, *([f"It was {last} when it started."] if last != first else [])]
     changed = {name: after[name] - before[name] for name in after if after[name] != before[name]}
@@ -71,10 +76,13 @@ def _told(points: dict[str, int], total: int, nice: int) -> str:
     parts = [f"{points[name]} for its {name}" for name in points if points[name]]
     if nice > 0:
         parts.append(f"{-nice} for nice")
-    rest = total - sum(points.values()) + max(nice, 0)
-    if rest > len(FACTORS):  # less than that is rounding
+    elif nice < 0:
+        parts.append(f"{-nice} because its nice was {nice}")
+    rest = total - sum(points.values()) + nice
+    if total > LEAST and abs(rest) > len(FACTORS):  # less than that is rounding
         parts.append(f"{rest} for its resources")
-    return " + ".join(parts).replace("+ -", "- ") or "no factor gave it anything"
+    told = " + ".join(parts).replace("+ -", "- ") or "no factor gave it anything"
+    return f"{told}, and {LEAST} is the least" if total == LEAST and nice > 0 else told
 
 
 def life(case: Case) -> list[str]:
@@ -83,9 +91,11 @@ def life(case: Case) -> list[str]:
     asked, eligible = _asked(case, "dependency"), _note(case, "eligible")
     attempts, taker = _note(case, "attempts"), _note(case, "preempted_by")
     if asked:
-        said.append(f"It depended on {asked}, and could be looked at from {at(eligible, case)} on.")
-    elif eligible > case.submit and attempts < 2:
-        said.append(f"It could be looked at from {at(eligible, case)} on: it was held, or had a begin time.")
+        said.append(f"It depended on {asked}, and could be looked at from {at(eligible, case)[3:]} on.")
+    elif eligible >= case.submit + SECOND and attempts < 2:
+        why = "it was held" if _number(case, "held") > 0 else "so the log has it"
+        why = f"it asked for --begin={begin}" if (begin := _asked(case, "begin")) else why
+        said.append(f"It could be looked at from {at(eligible, case)[3:]} on: {why}.")
     if name := _asked(case, "reservation"):
         said.append(f"It asked for the reservation {name}.")
     if attempts > 1:
@@ -100,9 +110,14 @@ def life(case: Case) -> list[str]:
 
 def _asked(case: Case, name: str) -> str:
     """The text of a column of the log."""
-    column, names = case.schedule.workload.get(name), case.schedule.workload.labels.get(name, ())
-    code = -1 if column is None else int(column[case.row])
+    code, names = _number(case, name), case.schedule.workload.labels.get(name, ())
     return names[code] if 0 <= code < len(names) else ""
+
+
+def _number(case: Case, name: str) -> int:
+    """The number in a column of the log, -1 where there is none."""
+    column = case.schedule.workload.get(name)
+    return -1 if column is None else int(column[case.row])
 
 
 def held(case: Case) -> list[str]:

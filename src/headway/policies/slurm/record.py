@@ -148,8 +148,8 @@ def notes(state: State, resources: list[str], numbers: Table) -> dict[str, Any]:
 
 
 def points(memory: Memory) -> dict[str, Any]:
-    """The parts of priorities that factors give."""
-    jobs, part = memory.jobs, np.maximum(memory.jobs[SlurmJob.PARTITION], 0)
+    """The parts of priorities that factors give, in the first partition that a job lists."""
+    jobs, part = memory.jobs, memory.lists[memory.jobs[SlurmJob.PARTITIONS], 0]
 
     def fixed(weight: int, factor: int, holder: Table) -> Table:
         value = memory.weights[weight] * memory.factors[factor, np.maximum(holder, 0)]
