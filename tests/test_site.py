@@ -12,7 +12,9 @@ from headway.policies.slurm.record import warm_up_days, warm_up_remark
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.setup import settings_of
 from headway.site import PARENT, Site
+from headway.site.model import UNLIMITED
 from headway.site.node_names import compressed, expanded
+from headway.what_if.site_changes import scheduling
 
 CONF = """\
 ClusterName=small
@@ -314,6 +316,39 @@ def test_preempt_parameters_of_newer_versions_are_those_of_the_scheduler(tmp_pat
     told = [one.name for one in site.not_modelled if "Parameters" in one.name or "Flags" in one.name]
     assert told[:2] == ["SchedulerParameters delay_boot", "PreemptParameters min_exempt_priority"]
     assert not any("ReconfigFlags" in name for name in told)
+
+
+def test_a_hopeless_dependency_is_cancelled_by_dependency_parameters(tmp_path: Path) -> None:
+    """Since 21.08 the word stands there, and no more in SchedulerParameters; a what-if takes it out."""
+    text = CONF + "DependencyParameters=disable_remote_singleton,kill_invalid_depend\n"
+    site = Site.load(site_folder(tmp_path, slurm__conf=text + "PreemptParameters=youngest_first\n"))
+    assert {"kill_invalid_depend", "preempt_youngest_first"} <= site.scheduler.keys()
+    assert not any("Dependency" in one.name for one in site.not_modelled)
+    for name in ("kill_invalid_depend", "preempt_youngest_first"):
+        assert site.scheduler.keys() - scheduling(site, name, "off").scheduler.keys() == {name}
+
+
+def test_power_saving_as_partitions_and_nodes_have_it(tmp_path: Path) -> None:
+    """slurm.conf has it in seconds; scontrol shows GLOBAL where a partition has none, and of each node (since
+    26.05) the time that comes out of all."""
+    lines = "NodeName=n[1-2] CPUs=4\nNodeName=n3 CPUs=4 SuspendTime=INFINITE\nSuspendTime=900\n"
+    lines += "PartitionName=a Nodes=n[1,3] SuspendTime=300 ResumeTimeout=120\nPartitionName=b Nodes=ALL\n"
+    site = Site.load(site_folder(tmp_path, slurm__conf=lines))
+    assert site.power() == [(300, 120), (900, 60), (UNLIMITED, 120)]
+    shown = "".join(f"NodeName=n{k} CPUTot=4 Sockets=4\n   SuspendTime=900\n" for k in (1, 2, 3))
+    parts = "PartitionName=a\n   Nodes=n[1,3]\n   ResumeTimeout=GLOBAL SuspendTime=INFINITE\n"
+    parts += "\nPartitionName=b\n   Nodes=n[1-3]\n   SuspendTime=GLOBAL PowerDownOnIdle=YES\n"
+    site = Site.load(site_folder(tmp_path, slurm__conf=lines, nodes__txt=shown, partitions__txt=parts))
+    assert site.power() == [(UNLIMITED, 60), (900, 60), (UNLIMITED, 60)]
+    assert [one.name for one in site.not_modelled if "Power" in one.name] == ["PartitionName PowerDownOnIdle"]
+
+
+def test_nodes_for_one_security_label_are_told(tmp_path: Path) -> None:
+    def told(plugin: str) -> list[str]:
+        site = Site.load(site_folder(tmp_path, slurm__conf=f"{CONF}MCSPlugin={plugin}\n"))
+        return [one.name for one in site.not_modelled if "MCS" in one.name]
+
+    assert told("mcs/none") == [] and told("mcs/user") == ["MCSPlugin"]
 
 
 def test_parameters_of_newer_versions_act_as_what_they_were_made_from(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import headway
 from headway import Schedule
 from headway.policies.slurm.constraints import Constraint
 from headway.site import Site
-from headway.site.model import Association, Limits, Node, Partition, Qos
+from headway.site.model import UNLIMITED, Association, Limits, Node, Partition, Qos
 from headway.units import SECOND
 from headway.what_if.changes import Case, changed
 from slurm_by_hand import BEGAN, MINUTE, UNDISTURBED, log, simulated, site, starts
@@ -337,6 +337,26 @@ def test_nodes_that_are_never_switched_off() -> None:
     kept = SAVES | {"SuspendExcNodes": "n[1-2]"}
     assert starts(jobs, site(kept)) == starts(jobs, site())
     assert starts(jobs, site(SAVES | {"SuspendExcParts": "main"})) == starts(jobs, site())
+    assert site(SAVES | {"SuspendExcNodes": "n[1-3]:2,n4"}).always_on == {0, 1, 3}
+
+
+def test_power_saving_of_a_partition_holds_for_its_nodes() -> None:
+    """The longest time of a node's partitions decides, the site's only where none has one."""
+
+    def start(cloud: Partition, more: Partition, config: dict[str, str]) -> int:
+        return starts(jobs, site(config, partitions=(cloud, more)))[1]
+
+    jobs = log((0, 1, 10, 10), (2000, 4, 10, 10), partition=["cloud", "cloud"])
+    cloud = Partition("cloud", (0, 1, 2, 3), is_default=True)
+    more, saves = Partition("more", (0,)), replace(cloud, off_after=300, boot_seconds=90)
+    on = start(cloud, more, {})
+    assert start(saves, more, {}) == on + 90
+    assert start(replace(saves, boot_seconds=None), more, {}) == on + 60  # ResumeTimeout's default
+    assert start(replace(cloud, off_after=UNLIMITED), more, SAVES) == on
+    assert start(saves, replace(more, off_after=UNLIMITED, boot_seconds=400), {}) == on + 90  # n2 to n4
+    assert start(saves, replace(more, boot_seconds=400), {}) == on + 400
+    kept = tuple(Node(f"n{k}", 4, off_after=UNLIMITED) for k in range(1, 5))
+    assert starts(jobs, site(nodes=kept, partitions=(saves, more)))[1] == on
 
 
 def test_deadlines_are_told_by_explain_s_ledger_in_plain_words() -> None:
@@ -420,3 +440,38 @@ def test_what_cr_cpu_counts_is_named(tmp_path: Path) -> None:
         (tmp_path / "slurm.conf").write_text(f"ClusterName=c\nSelectTypeParameters=CR_CPU_Memory\n{text}")
         names = [one.name for one in Site.load(tmp_path).not_modelled]
         assert any(name.startswith("SelectTypeParameters CR_CPU") for name in names) == told
+
+
+def test_explain_gives_each_part_of_a_priority_its_name() -> None:
+    """The points are those of the first partition, whose priority it is, wherever the job started; a negative
+    nice is no resource, and a priority is never less than 1."""
+    weights = {"PriorityType": "priority/multifactor", "PriorityWeightPartition": "1000"}
+    fast = Partition("fast", (0, 1), job_factor=10)
+    on = site(weights, partitions=(Partition("main", (0, 1, 2, 3), is_default=True), fast))
+    jobs = log(
+        (0, 4, 10, 10), (1, 1, 10, 10), (2, 1, 10, 10), (3, 1, 10, 10), (4, 1, 10, 5),
+        nice=[0, 0, -50, 50, 5000],
+        partition=["main", "main,fast", "fast,main", "main", "main"], held=[0, 0, 0, 0, 1],
+        begin=["", "", "", "now+20minutes", ""],
+    )  # fmt: skip
+    schedule = simulated(jobs, on)
+    said = [headway.explain(schedule, job).text(1000) for job in (2, 3, 4, 5)]
+    assert "in the partition fast on n2" in said[0]
+    for text, priority in zip(
+        said,
+        (
+            "in main, the first of its partitions, was 100: 100 for its partition.",
+            "in fast, the first of its partitions, was 1050: 1000 for its partition + 50 because its nice "
+            "was -50.",
+            "was 50: 100 for its partition - 50 for nice.",
+            "was 1: 100 for its partition - 5000 for nice, and 1 is the least.",
+        ),
+        strict=True,
+    ):
+        assert f"At submission its priority {priority}" in text
+    assert (
+        "could be looked at from 2023-11-14 22:33:23 UTC (20 min after it was submitted) on: it asked for --b"
+        in said[2]
+    )
+    assert "(2 s after it was submitted) on: it was held." in said[3]
+    assert "is Resources: nodes that it needed were busy, or kept for jobs before it." in said[1]

@@ -230,6 +230,9 @@ def _happenings(console: Console, site: Site) -> None:
     if site.groups is not None:
         names = ", ".join(f"{name} ({counted(len(users), 'user')})" for name, users in site.groups.items())
         console.print(f"groups: {names}")
+    if site.diagnosis is not None and site.delays:
+        seen, times = site.diagnosis, ", ".join(f"{name}={value:.3g}" for name, value in site.delays.items())
+        console.print(f"sdiag: a backfill cycle every {seen.period:.1f} s; simulated with {times} (s)")
     if site.licenses:
         held = ", ".join(f"{name} {count}" for name, count in site.licenses.items())
         console.print(f"licences: {held}")

@@ -62,7 +62,7 @@ _NUMBERS = frozenset((
     "maxmempernode", "overtimelimit", "gracetime", "starttime", "endtime", "timestart", "timeend",
     "duration", "nodecnt", "corecnt", "share", "shares", "fairshare", "rawshares", "normshares", "rawusage",
     "normusage", "effectvusage", "levelfs", "usagefactor", "usagethres", "limitfactor", "minpriothres",
-    "preemptexempttime", "id", "unusedwall", "level", "linkspeed",
+    "preemptexempttime", "suspendtime", "resumetimeout", "id", "unusedwall", "level", "linkspeed",
     *(name.lower() for field, names in NAMES.items() if "tres" not in field for name in names),
     *(key for key, value in DEFAULTS.items() if re.fullmatch(r"[\d-]+|NO|NONE|INFINITE|", value)),
 ))  # fmt: skip
@@ -73,6 +73,18 @@ _NO_NUMBERS = frozenset((
     "suspendexcparts", "topologyparam",
 ))  # fmt: skip
 _LINE_OF_SDIAG = re.compile(r"\s*[A-Za-z][A-Za-z ()/_-]{2,60}:\s+[\d.]+\s*")
+
+
+_TIME_OF_SDIAG = re.compile(r"(sdiag output at|Data since) .*(\(\d{9,11}\))\s*")
+
+
+def _of_sdiag(line: str) -> str:
+    """What may be given away of a line: a number and what it counts, the seconds of a time, a heading."""
+    if time := _TIME_OF_SDIAG.fullmatch(line):
+        return " ".join(time.groups())
+    if line.startswith("Backfilling stats"):
+        return "Backfilling stats"
+    return line if _LINE_OF_SDIAG.fullmatch(line) else ""
 
 
 class SiteCopy:
@@ -99,12 +111,8 @@ class SiteCopy:
         if "associations.cfg" in files:
             self._lines("associations.cfg", self._dump(files["associations.cfg"]))
         if "sdiag.txt" in files:
-            kept = [
-                line
-                for line in text_of(files["sdiag.txt"], "sdiag").splitlines()
-                if _LINE_OF_SDIAG.fullmatch(line)
-            ]
-            self._lines("sdiag.txt", kept)
+            lines = text_of(files["sdiag.txt"], "sdiag").splitlines()
+            self._lines("sdiag.txt", filter(None, map(_of_sdiag, lines)))
         jobs = next((files[name] for name in JOBS if name in files), None)
         if jobs is not None:
             ending = ".swf" if ".swf" in jobs.name else ".txt"

@@ -97,10 +97,12 @@ class Config(Mapping[str, str]):
 def scheduler_parameters(config: Config) -> dict[str, str]:
     """SchedulerParameters taken apart: name -> value, "" for those that are only switched on.
 
-    What newer versions have in PreemptParameters stands there under the names that it had before, and what
-    has another name now under that.
+    What newer versions have in PreemptParameters and DependencyParameters stands there under the names that
+    it had before, and what has another name now under that.
     """
     found: dict[str, str] = {}
+    if "KILL_INVALID_DEPEND" in config.list("DependencyParameters"):
+        found["kill_invalid_depend"] = ""
     for part in values.names(config.get("PreemptParameters")):
         name, _, value = part.partition("=")
         if f"preempt_{name.strip().lower()}" in SCHEDULER:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,8 @@ from headway.site import values
 from headway.site.access import read_groups
 from headway.site.accounts import dumped_qos, qos_of, read_associations, read_qos, table, tree
 from headway.site.config import Config, scheduler_parameters
-from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown, text_of
+from headway.site.diagnosis import read_diagnosis
+from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown
 from headway.site.happenings import read_events, read_reservations
 from headway.site.machine import (
     is_future,
@@ -134,6 +134,7 @@ class Parts(NamedTuple):
         if not site_partitions:
             message = "defines no partition; add PartitionName lines or partitions.txt"
             raise InputError(f"{message} (scontrol show partition)", file=folder)
+        exported, diagnosis = read_diagnosis(folder)
         return {
             "name": self.name,
             "nodes": site_nodes,
@@ -143,7 +144,8 @@ class Parts(NamedTuple):
             "config": config,
             "scheduler": scheduler_parameters(config),
             "usage": _usage(folder),
-            "exported": _exported(folder),
+            "exported": exported,
+            "diagnosis": diagnosis,
             "licenses": _licenses(config),
             "groups": read_groups(folder / "groups.txt"),
             "events": tuple(one for one in read_events(folder / "events.txt", self.zone) if one.is_outage),
@@ -238,15 +240,6 @@ def _usage(folder: Path) -> Mapping[tuple[str, str], float]:
         except ValueError:
             raise entry.error(f"{text!r} is not a number", "RawUsage") from None
     return usage
-
-
-def _exported(folder: Path) -> int | None:
-    """The time at which sdiag was asked, s since 1970."""
-    file = folder / "sdiag.txt"
-    if not file.is_file():
-        return None
-    found = re.search(r"^sdiag output at .*\((\d{9,11})\)", text_of(file, "sdiag"), re.MULTILINE)
-    return int(found[1]) if found else None
 
 
 def _licenses(config: Config) -> dict[str, int]:

@@ -12,14 +12,14 @@ from headway.site.node_names import expanded
 _NODE_KEYS = frozenset((
     "nodename", "cpus", "procs", "cputot", "boards", "socketsperboard", "sockets", "corespersocket",
     "threadspercore", "realmemory", "memspeclimit", "weight", "feature", "features", "availablefeatures",
-    "gres", "state", "cpuefctv", "corespeccount", "cpuspeclist",
+    "gres", "state", "cpuefctv", "corespeccount", "cpuspeclist", "suspendtime",
 ))  # fmt: skip
 _NODE_NO_CONCERN = frozenset((
     "nodehostname", "nodeaddr", "port", "bcastaddr", "tmpdisk", "reason", "arch", "cpualloc",
     "cpuload", "activefeatures", "gresdrain", "gresused", "os", "allocmem", "freemem", "owner", "mcs_label",
     "partitions", "boottime", "slurmdstarttime", "lastbusytime", "cfgtres", "alloctres", "capwatts",
     "currentwatts", "avewatts", "extsensorsjoules", "extsensorswatts", "extsensorstemp", "version",
-    "resumeaftertime", "suspendtime", "nextstate", "reservationname",
+    "resumeaftertime", "nextstate", "reservationname",
     "comment", "extra", "instanceid", "instancetype", "restrictedcorespergpu",
     "nodeset", "nodehostname", "availabletypes", "certflags", "lowestjoules", "consumedjoules", "topology",
 ))  # fmt: skip
@@ -28,11 +28,12 @@ _PARTITION_KEYS = frozenset((
     "defaulttime", "minnodes", "maxnodes", "maxcpuspernode", "defmempercpu", "defmempernode",
     "maxmempercpu", "maxmempernode", "oversubscribe", "shared", "lln", "qos", "overtimelimit",
     "preemptmode", "gracetime", "allowaccounts", "denyaccounts", "allowqos", "denyqos", "allowgroups",
-    "allocnodes", "rootonly", "reqresv", "tresbillingweights", "default", "exclusiveuser",
+    "allocnodes", "rootonly", "reqresv", "tresbillingweights", "default", "exclusiveuser", "suspendtime",
+    "resumetimeout",
 ))  # fmt: skip
 _PARTITION_NO_CONCERN = frozenset((
     "hidden", "totalcpus", "totalnodes", "tres", "nodesets", "selecttypeparameters",
-    "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "disablerootjobs", "nodeset",
+    "suspendtimeout", "disablerootjobs", "nodeset",
 ))  # fmt: skip
 _UNDERSTOOD = (("exclusive", "NODE"), ("exclusive", "USER"))
 """Values that are taken into account, of keys whose other values are not."""
@@ -105,6 +106,8 @@ def _node(name: str, entry: Entry) -> Node:
         entry.listed(features, values.names),
         entry.read("Gres", values.gres, {}),
         entry.get("State", "UNKNOWN").split(" ")[0],
+        # scontrol shows the time that a node's partitions and the site come to
+        None if "CPUTot" in entry else entry.read("SuspendTime", _power_time, None),
     )
 
 
@@ -231,6 +234,8 @@ def _partition(
         req_resv=entry.read("ReqResv", values.yes, False),
         billing_weights=entry.read("TRESBillingWeights", values.weights, {}),
         is_default=entry.read("Default", values.yes, False),
+        off_after=entry.read("SuspendTime", _power_time, None),
+        boot_seconds=entry.read("ResumeTimeout", _boot_time, None),
         **limits,
     )
 
@@ -255,6 +260,18 @@ def _over_time(text: str) -> int | None:
     if values.nothing(text):
         return None
     return UNLIMITED if values.endless(text) else values.whole(text)
+
+
+def _power_time(text: str) -> int | None:
+    """Seconds, UNLIMITED, or None: as the site has it."""
+    if values.nothing(text) or text.strip().upper() == "GLOBAL":
+        return None
+    return UNLIMITED if values.endless(text) else values.seconds(text, 1)
+
+
+def _boot_time(text: str) -> int | None:
+    """Seconds; None where the site's counts, or a node may take for ever."""
+    return max(_power_time(text) or 0, 0) or None
 
 
 def unknown_keys(entry: Entry, kind: str) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ PARENT = (1 << 31) - 1
 """Shares of an association that has FairShare=parent."""
 
 UNLIMITED = -1
-"""OverTimeLimit=UNLIMITED: a job is never stopped at its limit."""
+"""OverTimeLimit=UNLIMITED: a job is never stopped at its limit; SuspendTime=INFINITE: a node is never off."""
 
 DAY = 86_400
 PERIODS = {"DAILY": DAY, "WEEKLY": 7 * DAY, "HOURLY": 3600}
@@ -59,6 +59,8 @@ class Node:
     gres: Mapping[str, int] = field(default_factory=dict)
     """Generic resources: by name, and by name:type where there is a type."""
     state: str = "UNKNOWN"
+    off_after: int | None = None
+    """Seconds after which it is switched off when idle, or UNLIMITED; None: as its partitions have it."""
 
     @property
     def memory_for_jobs_mb(self) -> int:
@@ -118,6 +120,10 @@ class Partition:
     billing_weights: Mapping[str, float] = field(default_factory=dict)
     """Weight of one unit by TRES; of one MB for mem."""
     is_default: bool = False
+    off_after: int | None = None
+    """Seconds after which idle nodes are switched off, or UNLIMITED; None: as the site has it."""
+    boot_seconds: int | None = None
+    """How long they take to come back (ResumeTimeout); None: as the site has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ LIMITS = frozenset(("max_tres_run_mins_per_user", "max_tres_run_mins_per_account
 
 _OFF = frozenset((
     "", "(NULL)", "NONE", "NO", "N/A", "0", "UNLIMITED", "TOPOLOGY/NONE", "TOPOLOGY/DEFAULT",
-    "TOPOLOGY/FLAT", "OFF", "PREEMPT/NONE", "00:00:00", "0 MIN", "0 SEC",
+    "TOPOLOGY/FLAT", "OFF", "PREEMPT/NONE", "MCS/NONE", "00:00:00", "0 MIN", "0 SEC",
 ))  # fmt: skip
 
 

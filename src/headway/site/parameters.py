@@ -7,7 +7,8 @@ from __future__ import annotations
 
 DEFAULTS: dict[str, str] = {
     "accountingstorageenforce": "", "accountingstoragetype": "", "authinfo": "", "clustername": "",
-    "completewait": "0", "defmempercpu": "", "defmempernode": "", "enforcepartlimits": "NO",
+    "completewait": "0", "defmempercpu": "", "defmempernode": "", "dependencyparameters": "",
+    "enforcepartlimits": "NO",
     "fairsharedampeningfactor": "1", "inactivelimit": "0", "jobrequeue": "1",
     "killwait": "30", "licenses": "", "maxmempercpu": "", "maxmempernode": "", "maxarraysize": "1001",
     "minjobage": "300",
@@ -66,12 +67,12 @@ FORMER = {"max_job_bf": "bf_max_job_test"}
 NO_CONCERN = (
     "accountingstor", "acctgather", "allowspec", "auth", "backup", "batchstart", "bcast", "boot_time",
     "cgroup", "checkpoint", "cli", "communication", "control", "coreSpecplugin", "cpufreq", "cred",
-    "crypto", "debug", "defaultstorage", "dependencyparameters", "disablerootjobs", "eio", "epilog",
+    "crypto", "debug", "defaultstorage", "disablerootjobs", "eio", "epilog",
     "extsensors", "fastschedule", "federation", "firstjobid", "getenv", "gpufreq", "group", "hash_",
     "hashplugin", "healthcheck", "include", "interactive", "jobacct", "jobcheckpoint", "jobcomp",
     "jobcontainer", "jobcredential", "jobfile", "joborchestr", "keepalive", "killonbadexit", "launch",
     "logtime", "mail", "maxdbd", "maxbatchrequeue", "maxjobid", "maxnodecount", "maxstep", "maxtasks",
-    "mcs", "metrics", "mpi", "multiple_", "next_job", "nodename", "partitionname", "pidfile", "plugin",
+    "metrics", "mpi", "multiple_", "next_job", "nodename", "partitionname", "pidfile", "plugin",
     "plugstack", "pmix", "power", "prep", "privatedata", "proctrack", "prolog", "propagate",
     "rebootprogram", "reconfig", "requeueexit", "resume", "resvepilog", "resvprolog", "route", "salloc",
     "sbcast", "schedulerport", "schedulerroot", "scron", "slurm", "srun", "statesave", "suspend",

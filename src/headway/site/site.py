@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,13 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 from headway.site import values
 from headway.site.config import Config
-from headway.site.model import Association, Node, NodeEvent, NotModelled, Partition, Qos, Reservation, Switch
+from headway.site.diagnosis import Diagnosis
+from headway.site.model import (
+    UNLIMITED,
+    Association,
+    Node,
+    NodeEvent,
+    NotModelled,
+    Partition,
+    Qos,
+    Reservation,
+    Switch,
+)
 from headway.site.node_names import expanded
 from headway.site.parameters import NEVER, SCHEDULER, TAKEN
 
 if TYPE_CHECKING:
     from headway.platform import Platform
     from headway.workload import Workload
+
+_COUNTED = re.compile(r"((?:[^,:\[\]]|\[[^\]]*\])+)(?::(\d+))?")
+"""A node, or n[1-8], and the number behind it as in n[1-8]:2."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +53,10 @@ class Site:
     usage: Mapping[tuple[str, str], float] = field(default_factory=dict)
     exported: int | None = None
     """When `usage` was what it is (s since 1970), by sdiag.txt; None where nobody says."""
+    diagnosis: Diagnosis | None = None
+    """How often backfill ran, and how long it took, by sdiag.txt."""
+    delays: Mapping[str, float] = field(default_factory=dict)
+    """Seconds by which backfill is delayed according to that, by the names of the policy's parameters."""
     licenses: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, frozenset[str]] | None = None
     """Users by group (groups.txt), for AllowGroups; None where nobody says who is in which."""
@@ -71,7 +90,10 @@ class Site:
         site = cls(**parts.fields())
         check(site, *parts.lines)
         not_modelled = (*parts.not_modelled(), *rules_not_modelled(site, *parts.lines))
-        return replace(site, not_modelled=not_modelled)
+        delays = (
+            {} if site.diagnosis is None else site.diagnosis.delays(site.scheduling_number("bf_interval"))
+        )
+        return replace(site, not_modelled=not_modelled, delays=delays)
 
     @cached_property
     def made_of_it(self) -> dict[str, Any]:
@@ -93,20 +115,38 @@ class Site:
         """The place of each node in the list, by its name."""
         return {node.name: place for place, node in enumerate(self.nodes)}
 
-    @property
-    def off_after(self) -> int | None:
-        """Seconds after which an idle node is switched off to save power (SuspendTime); None: never."""
-        text = self.config.get("SuspendTime")
-        if values.nothing(text) or text.startswith("-"):
-            return None
-        return self.config.seconds("SuspendTime")
+    def power(self) -> list[tuple[int, int]]:
+        """Of each node the seconds after which it is switched off when idle (SuspendTime), or UNLIMITED, and
+        those that it takes to come back (ResumeTimeout): its own, else the longest of its partitions, else
+        the site's."""
+        text, boot = self.config.get("SuspendTime"), self.config.seconds("ResumeTimeout") or 0
+        never = values.nothing(text) or values.endless(text)
+        after = UNLIMITED if never else self.config.seconds("SuspendTime") or 0
+        times: list[list[int]] = [[] for _ in self.nodes]
+        boots: list[list[int]] = [[] for _ in self.nodes]
+        for one in self.partitions:
+            for place in one.nodes:
+                times[place] += [] if one.off_after is None else [one.off_after]
+                boots[place] += [] if one.boot_seconds is None else [one.boot_seconds]
+        found = []
+        for place, node in enumerate(self.nodes):
+            own = times[place] if node.off_after is None else [node.off_after]
+            longest = UNLIMITED if UNLIMITED in own else max(own, default=after)
+            off = UNLIMITED if place in self.always_on else longest
+            found.append((off, max(boots[place], default=boot)))
+        return found
 
     @cached_property
     def always_on(self) -> frozenset[int]:
-        """Nodes that are never switched off to save power (SuspendExcNodes, SuspendExcParts)."""
+        """Nodes that are never switched off to save power (SuspendExcNodes, SuspendExcParts).
+
+        Of a list with a number behind it, n[1-8]:2, the first so many: Slurm keeps as many idle ones on.
+        """
         given = self.config.get("SuspendExcNodes")
-        named = "" if values.nothing(given) else given.split(":")[0]
-        found = {self.node_place[name] for name in expanded(named) if name in self.node_place}
+        found: set[int] = set()
+        for names, count in _COUNTED.findall("" if values.nothing(given) else given):
+            known = [self.node_place[name] for name in expanded(names) if name in self.node_place]
+            found.update(known[: int(count or len(known))])
         for name in values.names(self.config.get("SuspendExcParts")):
             if name in self.partition_place:
                 found.update(self.partitions[self.partition_place[name]].nodes)

@@ -86,7 +86,7 @@ def _slurm(case: Case) -> dict[str, Case]:
         found["down and drained nodes"] = case.with_site(lambda one: replace(one, events=()), "events")
     parameters = parse_spec(case.policy).params
     for name, words in (("epilog", "epilog latency"), ("late", "late backfill cycles")):
-        if parameters.get(name):
+        if parameters.get(name, site.delays.get(name, 1)):
             found[words] = replace(case, policy=with_parameter(case.policy, name, 0))
     return found
 

@@ -36,6 +36,10 @@ _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
+MOVED = ("PreemptParameters", "DependencyParameters")
+"""Parameters of newer versions whose parts `Site.scheduler` has, too."""
+
+
 def hours(text: str) -> int | None:
     """Minutes of a limit as slurm.conf has it, or as people say it: 24h, 30m, 2d."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([mhd])", text)
@@ -57,6 +61,8 @@ def scheduling(site: Site, name: str, value: str) -> Site:
     if value != "off":
         parts[name] = "" if value == "on" else value
     text = ",".join(f"{key}={one}" if one else key for key, one in parts.items())
+    for key in MOVED:
+        site = parameter(site, key, "")
     return parameter(site, "SchedulerParameters", text)
 
 

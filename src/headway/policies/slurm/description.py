@@ -30,19 +30,23 @@ ENTRIES: tuple[PolicyInfo, ...] = (
             ),
             Parameter(
                 "cycle",
-                "how long a backfill cycle takes on average: it sleeps after it, so this moves the next one",
+                "how long a backfill cycle takes on average: it sleeps after it, so this moves the next one; "
+                "by default as the site's sdiag.txt says, where it has one",
                 default=0.2,
                 number=float,
                 low=0,
                 unit="seconds",
+                optional=True,
             ),
             Parameter(
                 "late",
-                "how late a backfill cycle is on average where something changed while it slept",
+                "how late a backfill cycle is on average where something changed while it slept; by default "
+                "as the site's sdiag.txt says, where it has one, and no more than this",
                 default=20,
                 number=float,
                 low=0,
                 unit="seconds",
+                optional=True,
             ),
             Parameter(
                 "drift",
@@ -70,7 +74,8 @@ ENTRIES: tuple[PolicyInfo, ...] = (
             "nodes, in which partition and by which loop each job started; explain tells its priority "
             "and Slurm's reason. Real Slurm never gives the same schedule twice, so run several seeds. "
             "late=20 is how the recorded runs are that the rules are held to: their virtual clock "
-            "overshoots a sleeping backfill thread; late=0 is a controller that nothing delays."
+            "overshoots a sleeping backfill thread; late=0 is a controller that nothing delays. Where the "
+            "site has sdiag.txt, it tells how long a cycle takes and how late it may be at most."
         ),
         example="slurm(seed=1)",
         example_on="cluster",

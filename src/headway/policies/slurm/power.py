@@ -21,10 +21,9 @@ from headway.policies.slurm.tables import UNSET, Memory, SlurmClock, SlurmJob, S
 def is_off(state: State, node: int, now: int) -> bool:
     """Whether a node is switched off."""
     memory = state.memory
-    after = memory.settings[Setting.POWER_AFTER]
+    after = memory.nodes[SlurmNode.OFF_AFTER, node]
     return bool(
         after != UNSET
-        and memory.nodes[SlurmNode.SAVES_POWER, node] > 0
         and state.nodes[Node.RUNS, node] == 0
         and memory.nodes[SlurmNode.COMPLETING, node] == 0
         and now - memory.nodes[SlurmNode.IDLE_SINCE, node] >= after
@@ -34,7 +33,7 @@ def is_off(state: State, node: int, now: int) -> bool:
 @kernel
 def weigh_off(state: State, now: int, sign: int) -> None:
     """Let nodes that are off be heavier than others (1), and so taken last, or no more (-1)."""
-    if state.memory.settings[Setting.POWER_AFTER] == UNSET:
+    if state.memory.settings[Setting.SAVES_POWER] == 0:
         return
     for node in range(state.nodes.shape[1]):
         if is_off(state, node, now):
@@ -66,16 +65,17 @@ def begin_booted(memory: Memory, t: int) -> None:
 
 @routine
 def switch_on(state: State, count: int, now: int) -> int:
-    """Switch on those of the proposed nodes that are off; how long they take, in seconds."""
+    """Switch on those of the proposed nodes that are off; how long the last takes, in seconds."""
     memory, takes = state.memory, 0
-    if memory.settings[Setting.POWER_AFTER] == UNSET:
+    if memory.settings[Setting.SAVES_POWER] == 0:
         return 0
     for entry in range(state.clock[Clock.SHARES], state.clock[Clock.SHARES] + count):
         node = state.shares[Share.NODE, entry]
         if is_off(state, node, now):
-            takes = memory.settings[Setting.BOOT_TAKES]
+            boot = memory.nodes[SlurmNode.BOOT_TAKES, node]
+            takes = max(takes, boot)
             memory.nodes[SlurmNode.COMPLETING, node] += 1
-            push(memory.epilogs, 0, memory.clock[SlurmClock.COMPLETING], now + takes, -1 - node)
+            push(memory.epilogs, 0, memory.clock[SlurmClock.COMPLETING], now + boot, -1 - node)
             memory.clock[SlurmClock.COMPLETING] += 1
             memory.clock[SlurmClock.BOOTING] += 1
     return int(takes)

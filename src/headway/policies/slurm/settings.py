@@ -88,10 +88,8 @@ class Setting(IntEnum):
     PREEMPT_REORDERS = 56
     YOUNGEST_FIRST = 57
     STRICT_ORDER = 58
-    POWER_AFTER = 60
-    """How long a node is idle before it is switched off; -1: none ever is."""
-    BOOT_TAKES = 18
-    """How long a node takes to come back (ResumeTimeout)."""
+    SAVES_POWER = 60
+    """Whether any node is switched off when it has been idle for long."""
     CORE_WORDS = 59
     """Words that the CPUs of a node take as bits, where jobs are suspended for others."""
     RESTRICTS = 62
@@ -132,7 +130,7 @@ class Setting(IntEnum):
     """Whether a limit of any kind on nodes is set anywhere, and limits are enforced."""
     LINEAR = 78
     """select/linear: jobs take whole nodes, and plans are made with one end after the other."""
-    MIN_INTERVAL = 80
+    MIN_INTERVAL = 18
     """The least time from one pass of the main loop to the next (sched_min_interval), in whole seconds:
     0 by default, a few microseconds."""
     SLICE = 61

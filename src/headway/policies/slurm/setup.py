@@ -75,6 +75,7 @@ from headway.policies.slurm.tables import (
 )
 from headway.site import Site
 from headway.site.access import enforces
+from headway.site.diagnosis import LATEST
 from headway.site.model import UNLIMITED, outage_of
 from headway.site.model import Partition as OfSite
 from headway.site.once import once
@@ -88,6 +89,8 @@ MOST_OPENINGS = 32
 HORIZON = 30 * 24 * 3600
 """How long after the last submission reservations recur, in seconds."""
 
+DELAYS = {"cycle": 0.2, "late": LATEST}
+"""How long a cycle takes and how late it is, in seconds, where nobody says."""
 CRED_EXPIRE = 120
 """Seconds that a job's credential lasts; so long a job waits at least that comes back to the queue."""
 
@@ -96,7 +99,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
     """Slurm's rules for a site, ready to run."""
     from headway.policies.slurm.slurm import slurm as hook
 
-    memory = controller(site, arrivals, int(str(params["seed"])))
+    memory, params = controller(site, arrivals, int(str(params["seed"]))), {**DELAYS, **site.delays, **params}
     for setting, name in (
         (Setting.EPILOG, "epilog"), (Setting.CYCLE_TAKES, "cycle"), (Setting.FULL_LATE, "drift"),
         (Setting.LATE, "late"),
@@ -354,8 +357,7 @@ def _times(site: Site, row: Table) -> None:
     row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
     if "requeue_delay" in site.scheduler:
         row[Setting.REQUEUE_WAIT] = 1 + site.scheduling_number("requeue_delay")
-    row[Setting.POWER_AFTER] = or_unset(site.off_after)
-    row[Setting.BOOT_TAKES] = config.seconds("ResumeTimeout") or 0
+    row[Setting.SAVES_POWER] = any(after != UNLIMITED for after, _ in site.power())
 
 
 def _priorities(site: Site, row: Table) -> None:
@@ -422,11 +424,10 @@ def weights_of(site: Site) -> npt.NDArray[np.float64]:
 def node_rows(site: Site) -> Table:
     """What nodes have beyond the engine's rows."""
     rows = np.zeros((len(SlurmNode), len(site.nodes)), np.int64)
-    rows[SlurmNode.SAVES_POWER] = 1
-    rows[SlurmNode.SAVES_POWER, sorted(site.always_on)] = 0
+    rows[[SlurmNode.OFF_AFTER, SlurmNode.BOOT_TAKES]] = np.transpose(site.power())
     rows[SlurmNode.WEIGHT] = [node.weight for node in site.nodes]
     kinds: dict[str, int] = {}
-    texts = [str(replace(node, name="", state="")) for node in site.nodes]
+    texts = [str(replace(node, name="", state="", off_after=None)) for node in site.nodes]
     rows[SlurmNode.KIND] = [kinds.setdefault(text, len(kinds)) for text in texts]
     if site.is_linear:
         _rank_kinds(site, rows)

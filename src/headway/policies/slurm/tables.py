@@ -204,8 +204,10 @@ class SlurmNode(IntEnum):
     """Runs that ended on it whose epilog is not over."""
     IDLE_SINCE = 5
     """When the last job on it ended."""
-    SAVES_POWER = 6
-    """Whether it is switched off when it has been idle for long."""
+    OFF_AFTER = 6
+    """How long it is idle before it is switched off; -1: it never is."""
+    BOOT_TAKES = 9
+    """How long it takes to come back."""
     KIND = 7
     """The same for nodes that differ in their names only; under select/linear lighter ones have less."""
     SET_WEIGHT = 4
