@@ -244,19 +244,20 @@ def give_starts(state: State, k: int, groups: int, copies: int, begin: int) -> N
     Of each group only the first ``copies`` start earlier: the one ahead of any other starts with it.
     """
     row = Q_FIELDS * 2 * k
-    places, ahead = state.lists[List.SCRATCH], state.lists[List.SPARE_SCRATCH]
     for group in range(groups - 1, -1, -1):  # from behind: those ahead still have their former starts
-        source, other = group - 1, places[group]
-        while source >= 0 and ahead[source] > ahead[group] - copies:
+        other, first = state.lists[List.SCRATCH, group], state.lists[List.SPARE_SCRATCH, group]
+        behind, source = state.lists[List.SPARE_SCRATCH, group + 1], group - 1
+        while source >= 0 and state.lists[List.SPARE_SCRATCH, source] > first - copies:
             source -= 1
-        for giver in range(ahead[group] - copies, min(ahead[group + 1] - copies, ahead[group])):
-            while source + 1 < group and ahead[source + 1] <= giver:
+        for giver in range(first - copies, min(behind - copies, first)):
+            while source + 1 < group and state.lists[List.SPARE_SCRATCH, source + 1] <= giver:
                 source += 1
             while state.queue[row + Entry.PROCS, other] == GONE:
                 other += 1
             its_start = begin
             if source >= 0:
-                its_start = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, places[source]]]
+                giving = state.queue[row + Entry.JOB, state.lists[List.SCRATCH, source]]
+                its_start = state.jobs[Job.RESERVED, giving]
             put_forward(state, k, state.queue[row + Entry.JOB, other], its_start)
             other += 1
 
