@@ -8,7 +8,6 @@ from typing import Any
 
 from headway.audit.cluster_laws import cluster_laws
 from headway.audit.laws import (
-    easy_head,
     latest_end,
     node_files,
     node_order,
@@ -32,7 +31,9 @@ FIXED = {
         Law("fcfs order", "starts do not decrease in order of submission", queue_order.check_order),
         Law("fcfs head", "the head of the queue starts as soon as it fits", queue_order.check_prompt),
         Law("idle machine", "no job waits while nothing runs", queue_order.check_idle),
-        Law("easy head", "the head starts no later than any shadow time it was given", easy_head.check),
+        Law(
+            "easy head", "the head starts no later than any shadow time it was given", queue_order.check_easy
+        ),
         Law("maintenance", "no job is started that might run into known maintenance", outages.check_planned),
         Law("promise", "no job starts later than it was promised", starts.check_promised),
         Law(

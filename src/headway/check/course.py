@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.schedule import Schedule
+from headway.schedule.table import all_pieces
 
 Column = npt.NDArray[np.int64]
 
@@ -23,17 +24,9 @@ class Course:
     @classmethod
     def of(cls, schedule: Schedule) -> Course:
         """The stretches of a schedule."""
-        rows = np.arange(len(schedule))
-        pieces = schedule.pieces
-        if pieces is None:
-            return cls(rows, schedule.start, schedule.end)
+        pieces = all_pieces(schedule)
         held = pieces.holding
-        once = ~np.isin(rows, pieces.job)
-        return cls(
-            np.concatenate([rows[once], pieces.job[held]]),
-            np.concatenate([schedule.start[once], pieces.start[held]]),
-            np.concatenate([schedule.end[once], pieces.end[held]]),
-        )
+        return cls(pieces.job[held], pieces.start[held], pieces.end[held])
 
     def running(self, t: int) -> npt.NDArray[np.bool_]:
         """Which stretches hold at ``t``."""

@@ -72,9 +72,9 @@ def panels(rows: int, columns: int, inches: float, **settings: Any) -> tuple[Fig
     return figure, figure.subplots(rows, columns, squeeze=False, **settings)
 
 
-def sheet(rows: int, height: float, share_time: bool = True) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels, one above the other, each `height` inches high."""
-    figure, axes = panels(rows, 1, height * rows + 0.5, sharex=share_time)
+def sheet(rows: int, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure of so many panels, one above the other, each `height` inches high, over one time."""
+    figure, axes = panels(rows, 1, height * rows + 0.5, sharex=True)
     return figure, [axes[row, 0] for row in range(rows)]
 
 

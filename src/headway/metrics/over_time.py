@@ -67,18 +67,11 @@ def steps(start: Times, end: Times, height: Times) -> Steps:
 
 def busy_processors(schedule: Schedule, group: int | None = None) -> Steps:
     """Processors held at each instant, by the whole workload or by the jobs of one group."""
-
-    if schedule.pieces is None:
-        start, end, procs, places = schedule.start, schedule.end, schedule.procs, schedule.group
-    else:
-        pieces = all_pieces(schedule)
-        holds = pieces.holding
-        start, end, procs = pieces.start[holds], pieces.end[holds], pieces.procs[holds]
-        places = None if pieces.group is None else pieces.group[holds]
+    pieces = all_pieces(schedule)
+    chosen = pieces.holding
     if group is not None:
-        inside = np.zeros(len(start), np.bool_) if places is None else places == group
-        start, end, procs = start[inside], end[inside], procs[inside]
-    return steps(start, end, procs)
+        chosen &= False if pieces.group is None else pieces.group == group
+    return steps(pieces.start[chosen], pieces.end[chosen], pieces.procs[chosen])
 
 
 def queue_length(schedule: Schedule) -> Steps:

@@ -75,12 +75,12 @@ class Redirection(Policy):
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.redirection.setup import redirection
 
-        return redirection(self, arrivals, procs)
+        return redirection(self.spec, arrivals, procs)
 
     def prepare_joining(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.redirection.setup import joining
 
-        return joining(self, arrivals, procs)
+        return joining(self.spec, arrivals, procs)
 
     def as_local(self) -> Local:
         from headway.policies.redirection.setup import local

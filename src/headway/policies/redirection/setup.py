@@ -23,7 +23,6 @@ from headway.units import NEVER
 
 if TYPE_CHECKING:
     from headway.policies.deadline.tables import Memory as DbfMemory
-    from headway.policies.redirection.policy import Redirection
     from headway.policies.redirection.tables import Memory
 
 FILTERS = ("procs", "walltime", "pseudo", "none")
@@ -31,7 +30,7 @@ CONFLICTS = ("walltime", "counter", "area", "latest")
 RESTARTS = ("scratch", "checkpoint")
 
 
-def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
+def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Redirection on a machine of ``procs`` processors, as its ``size`` divides or extends it."""
     from headway.policies.deadline import notes as dbf_notes
     from headway.policies.deadline.setup import fill_rows
@@ -39,14 +38,13 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
     from headway.policies.redirection import tables
     from headway.policies.redirection.redirection import hook_of
 
-    spec = policy.spec
     sizes = group_sizes(spec, procs)
-    nested = [policy.principal, policy.redirected]
-    kinds = [each.as_group() for each in nested]
+    nested = [spec.nested(name) for name in ("principal", "redirected")]
+    kinds = [each.policy.as_group() for each in nested]
     by, over = speed_ratio(spec, arrivals.platform)
     elsewhere = arrivals if by == over else _stretched(arrivals, by, over)
     here, there = groups = [
-        _checked(each.prepare(jobs, max(size, 1)), each.spec, name)
+        _checked(each.policy.prepare(jobs, max(size, 1)), each, name)
         for each, jobs, size, name in zip(
             nested, (arrivals, elsewhere), sizes, ("principal", "redirected"), strict=True
         )
@@ -54,7 +52,7 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
     bases = {k: 2 + i for i, k in enumerate(k for k in range(2) if kinds[k].has_base)}
     pools = (*sizes, *(sizes[k] for k in bases))
     options = _options(kinds[1], groups, bases)
-    urgent = first_class(policy.redirected.spec, arrivals)
+    urgent = first_class(nested[1], arrivals)
     deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), NO_DEADLINE))
 
     def fill(state: State) -> None:
@@ -155,14 +153,13 @@ def _memory(spec: Spec, by: int, over: int, of_dbf: DbfMemory) -> Memory:
     return Memory(rules, notes, newcomers, *of_dbf)
 
 
-def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
+def joining(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Redirection where jobs come one by one: the principal queue looks at what a job has there."""
-
-    prepared = redirection(policy, arrivals, procs)
-    if not isinstance(policy.principal, Queue):
+    prepared, principal = redirection(spec, arrivals, procs), spec.nested("principal")
+    if not isinstance(principal.policy, Queue):
         return prepared
     options = np.array(prepared.setup.options, np.int64)
-    options[:STRIDE] = sorted_at_each_pass(policy.principal.spec, tuple(options[:STRIDE].tolist()))
+    options[:STRIDE] = sorted_at_each_pass(principal, tuple(options[:STRIDE].tolist()))
     return replace(prepared, setup=replace(prepared.setup, options=options))
 
 
