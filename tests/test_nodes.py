@@ -343,3 +343,16 @@ def test_explain_says_why_this_node() -> None:
     sizes = [two[0], Node(4, Fraction(16), Fraction(1))]
     big = explain(simulated(jobs, sizes, "backfill-big"), 2).sections["Why this node"]
     assert big[0].startswith("It ran on node 1 of 16 GB, larger than the 8 GB it needed")
+
+
+def test_explain_looks_for_room_on_one_node() -> None:
+    # Each node has one core left over; job 4 takes one of them and leaves it again before job 3 starts.
+    jobs = [Job(1, 0, 3, 100, 100), Job(2, 0, 3, 200, 200), Job(3, 10, 2, 50, 50), Job(4, 20, 1, 70, 50)]
+    two = [Node(4, Fraction(8), Fraction(1)), Node(4, Fraction(8), Fraction(1))]
+    said = explain(simulated(jobs, two, "backfill-big"), 3).sections
+    assert said["When it was submitted"][0] == "2 of the 8 processors were free, and it needed 2 on one node."
+    assert said["What it waited for"][0] == (
+        "From the beginning it was the first in order of submission, and 1 of the 2 processors it needed "
+        "were free on one node; it waited another 1 min 30 s for others to end."
+    )
+    assert not any("kept for jobs" in sentence for sentence in said["What it waited for"])

@@ -8,9 +8,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from headway.errors import UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.platform.absences import CLOSED, absences, unheld
+from headway.platform.node_table import nodes_of
 from headway.platform.outages import Outages
+from headway.policies.nodes.baseline import Baseline
 from headway.policies.pools import cluster_pools, cluster_sizes, policy_at
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
@@ -95,11 +97,56 @@ class Case:
         others[self.row] = False
         return others
 
-    def used(self, t: int) -> int:
-        """Processors that other jobs hold, or that are closed, right before what starts at ``t``."""
-        holds = (self.held.start < t) & (self.held.end > t) & (self.held.job != self.row)
+    def free(self, t: int) -> int:
+        """Processors that nobody holds and that are not closed, right before what starts at ``t``."""
+        return self.capacity - int(self._used(self.held.start < t, t).sum())
+
+    def room(self, t: int) -> int:
+        """Those for this job, on one node where it has to be, when others have started at ``t``."""
+        return int((self.rooms - self._used(self.held.start <= t, t)).max())
+
+    def _used(self, began: npt.NDArray[np.bool_], t: int) -> Rows:
+        """Processors that others hold, or that are closed, by node, of the pieces that began."""
+        holds = began & (self.held.end > t) & (self.held.job != self.row)
+        used = np.zeros(len(self.rooms), np.int64)
+        np.add.at(used, self.places[holds], self.held.procs[holds])
         start, end = self.away
-        return int(self.held.procs[holds].sum()) + int(np.count_nonzero((start <= t) & (t < end)))
+        used[0] += np.count_nonzero((start <= t) & (t < end))
+        return used
+
+    @property
+    def inside_nodes(self) -> bool:
+        """Whether a job has to be on one node."""
+        return self.schedule.node is not None
+
+    @property
+    def places(self) -> Rows:
+        """The node of each piece that held processors; 0 where jobs may span nodes."""
+        node = self.held.node if self.inside_nodes else None
+        return np.zeros(len(self.held), np.int64) if node is None else node
+
+    @cached_property
+    def rooms(self) -> Rows:
+        """The cores of each node, 0 where the job may not be; the whole pool where jobs may span nodes."""
+        if not self.inside_nodes:
+            return np.array([self.capacity])
+        groups = [node.group for node in nodes_of(self.schedule.platform)]
+        cores, memory = np.array([g.cores for g in groups]), np.array([float(g.memory_gb) for g in groups])
+        column = self.schedule.workload.get("needs_node_gb")
+        need = 0.0 if column is None else np.nan_to_num(column[self.row])
+        own = memory[memory >= need].min(initial=np.inf)
+        allowed = {"any": memory > 0, "exact": memory == own}.get(self._match, memory >= own)
+        return np.where(allowed, cores, 0)
+
+    @property
+    def _match(self) -> str:
+        """Which nodes a policy inside nodes allows."""
+        try:
+            policy = self.spec.policy
+            inside = policy.inside() if isinstance(policy, Baseline) else policy
+        except HeadwayError:
+            return "any"
+        return str(inside.params.get("match", "fits"))
 
     def waiting(self, t: int) -> Rows:
         """Jobs submitted before this one that still wait when all that starts at ``t`` has started."""

@@ -15,9 +15,9 @@ MANY = 4
 
 def at_submission(case: Case) -> list[str]:
     """What the machine looked like when the job came."""
-    free = case.capacity - case.used(case.submit)
     where = f" of {case.pool}" if case.pool else ""
-    said = [f"{free} of the {processors(case.capacity)}{where} were free, and it needed {case.procs}."]
+    free = f"{case.free(case.submit)} of the {processors(case.capacity)}{where} were free"
+    said = [f"{free}, and it needed {case.procs}{' on one node' if case.inside_nodes else ''}."]
     still, starting = case.waiting(case.submit), _started(case, case.submit, case.submit)[0]
     if len(still):
         wanted = int(case.schedule.procs[still].sum())
@@ -69,22 +69,21 @@ def _for_processors(case: Case, turn: int) -> list[str]:
     """From the moment when no job submitted earlier was waiting: whose end freed processors."""
     if turn >= case.start:
         return []
-    starting = (case.held.start == turn) & (case.held.job != case.row)
-    free = case.capacity - case.used(turn) - int(case.held.procs[starting & (case.held.end > turn)].sum())
+    free, there = case.room(turn), " on one node" if case.inside_nodes else ""
     whom = "From the beginning" if turn == case.submit else "Then"
     longer = duration(case.start - turn)
     if free >= case.procs:
         but = ", but perhaps not on nodes as it asked for them" if case.schedule.shares is not None else ""
         return [
-            f"{whom} it was the first in order of submission and enough processors were free{but}; "
+            f"{whom} it was the first in order of submission and enough processors were free{there}{but}; "
             f"the policy started it {longer} later."
         ]
     said = [
         f"{whom} it was the first in order of submission, and {free} of the {case.procs} processors "
-        f"it needed were free; it waited another {longer} for others to end."
+        f"it needed were free{there}; it waited another {longer} for others to end."
     ]
-    there = (case.held.start < case.held.end) & (case.held.procs > 0)
-    ends = np.flatnonzero(there & (case.held.end > turn) & (case.held.end <= case.start))
+    held = (case.held.start < case.held.end) & (case.held.procs > 0)
+    ends = np.flatnonzero(held & (case.held.end > turn) & (case.held.end <= case.start))
     ends = ends[np.lexsort((case.held.job[ends], case.held.end[ends]))]
     if not len(ends):
         return said
@@ -118,24 +117,36 @@ def _ended(case: Case, pieces: Rows) -> str:
 def _kept_for_others(case: Case) -> list[str]:
     """How long enough processors stood free while it was not its turn."""
     gone, back = case.away
+    none = np.zeros(len(gone), np.int64)
     starts, ends = np.concatenate([case.held.start, gone]), np.concatenate([case.held.end, back])
-    procs = np.concatenate([case.held.procs, np.ones(len(gone), np.int64)])
-    others = np.concatenate([case.held.job != case.row, np.ones(len(gone), np.bool_)])
+    procs, nodes = np.concatenate([case.held.procs, none + 1]), np.concatenate([case.places, none])
+    others = np.concatenate([case.held.job != case.row, none == 0])
     inside = (starts < case.start) & (ends > case.submit) & others
-    times = np.concatenate([np.maximum(starts[inside], case.submit), np.minimum(ends[inside], case.start)])
-    change = np.concatenate([procs[inside], -procs[inside]])
-    order = np.argsort(times, kind="stable")
-    moments = np.concatenate([[case.submit], times[order], [case.start]])
-    used = np.concatenate([[0], np.cumsum(change[order])])
-    fits = case.capacity - used >= case.procs
-    kept = int(np.diff(moments)[fits].sum())
+    every = np.arange(len(case.rooms))
+    times = [np.maximum(starts[inside], case.submit), np.minimum(ends[inside], case.start)]
+    moments = np.concatenate([every * 0 + case.submit, *times, every * 0 + case.start])
+    change = np.concatenate([case.rooms, -procs[inside], procs[inside], -case.rooms])
+    node = np.concatenate([every, nodes[inside], nodes[inside], every])
+    order = np.lexsort((moments, node))
+    moments, left = moments[order], np.cumsum(change[order])
+    fits = np.flatnonzero((left[:-1] >= case.procs) & (moments[1:] > moments[:-1]))
+    kept = _covered(moments[fits], moments[fits + 1])
     if not kept:
         return []
+    there = " on one node" if case.inside_nodes else ""
     or_not = ", or not on nodes as it asked for them" if case.schedule.shares is not None else ""
+    were = "was" if case.procs == 1 else "were"
     return [
-        f"For {duration(kept)} of its wait at least {processors(case.procs)} "
-        f"{'was' if case.procs == 1 else 'were'} free, but kept for jobs that the policy puts first{or_not}."
+        f"For {duration(kept)} of its wait at least {processors(case.procs)} {were} free{there}, but kept "
+        f"for jobs that the policy puts first{or_not}."
     ]
+
+
+def _covered(begins: Rows, ends: Rows) -> int:
+    """How long at least one of these times lasts."""
+    times, steps = np.concatenate([begins, ends]), np.repeat([1, -1], len(begins))
+    order = np.argsort(times, kind="stable")
+    return int(np.diff(times[order])[np.cumsum(steps[order])[:-1] > 0].sum())
 
 
 def _overtaken(case: Case) -> list[str]:
