@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 from collections.abc import Generator
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from random_examples import ALL
 
@@ -21,6 +23,9 @@ try:
 except ImportError:  # no such locks here: every process does all of it
     fcntl = None  # type: ignore[assignment]
 
+# Libraries that count what is left when a process ends see all of it collected.
+atexit.register(gc.unfreeze)
+
 # No test leaves a compiler running beside it, but the one that is about this.
 os.environ.setdefault("HEADWAY_FIRST_USE", "compile")
 
@@ -29,6 +34,13 @@ os.environ.setdefault("HEADWAY_FIRST_USE", "compile")
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=ALL)
 settings.load_profile("quick")
+
+
+def pytest_configure() -> None:
+    """Only the thorough draw constants that stand in our modules, too: to gather those takes each process as
+    long as to import all of them."""
+    if settings().max_examples < ALL:
+        setattr(providers, "is_local_module_file", lambda file: False)  # noqa: B010
 
 
 @pytest.hookimpl(wrapper=True)
@@ -43,11 +55,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(10_000)
         gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    """Libraries that count what is left when a process ends see all of it collected."""
-    gc.unfreeze()
 
 
 @pytest.hookimpl(wrapper=True)

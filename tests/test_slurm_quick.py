@@ -113,11 +113,12 @@ def random_jobs(seed: int, nodes: int, count: int = 70) -> headway.Workload:
 
 
 def simulated(log: headway.Workload, site: Site, seed: int, plain: bool) -> Schedule:
+    """Jobs that nothing lets start are turned away when the machine was idle for an hour, not for a week."""
     original = setup.settings_of
 
     def settings_of(site: Site) -> np.ndarray:
         row = original(site)
-        row[Setting.PLAIN] = plain
+        row[Setting.PLAIN], row[Setting.IDLE_AT_MOST] = plain, 3600
         return row
 
     with pytest.MonkeyPatch.context() as patch:

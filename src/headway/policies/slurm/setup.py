@@ -80,7 +80,7 @@ from headway.site.model import UNLIMITED, outage_of
 from headway.site.model import Partition as OfSite
 from headway.site.once import once
 from headway.site.topology import is_one_network, is_optional, steps_between
-from headway.units import SECOND
+from headway.units import SECOND, WEEK
 
 MOST_HELD = 1 << 17
 """Ends of running jobs on nodes that there is room for; with more, the search imagines them one by one."""
@@ -350,6 +350,7 @@ def _times(site: Site, row: Table) -> None:
     config = site.config
     row[Setting.COMPLETE_WAIT] = config.number("CompleteWait")
     row[Setting.KILL_WAIT] = config.number("KillWait")
+    row[Setting.IDLE_AT_MOST] = WEEK // SECOND
     row[Setting.MIN_JOB_AGE] = config.number("MinJobAge")
     beyond = config.seconds("ResvOverRun")
     row[Setting.RESERVATION_OVER] = (1 << 32 if beyond is None else beyond) + NOTICED_LATE

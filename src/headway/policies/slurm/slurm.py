@@ -29,8 +29,6 @@ from headway.policies.slurm.submission import count_submitted, newcomer, refuse_
 from headway.policies.slurm.tables import UNSET, Memory, SlurmClock, SlurmJob, SlurmNode
 from headway.units import NEVER, SECOND
 
-WEEK = 7 * 24 * 3600
-
 
 @kernel
 def waits_for_epilogs(state: State, now: int) -> bool:
@@ -279,15 +277,15 @@ def wake_at(state: State, second: int) -> None:
 @kernel
 def give_up(state: State, now: int) -> bool:
     """Turn away jobs that have waited a week for an idle machine: a limit that no time lifts holds them."""
-    clock = state.memory.clock
+    clock, week = state.memory.clock, state.memory.settings[Setting.IDLE_AT_MOST]
     busy = state.clock[Clock.RUNS_NOW] > 0 or state.clock[Clock.LAST_NEW] < state.jobs.shape[1]
     if busy or clock[SlurmClock.PENDING] == 0 or next_happening(state.memory) < NEVER:
         clock[SlurmClock.IDLE_SINCE] = 0
         return False
     if clock[SlurmClock.IDLE_SINCE] == 0:
         clock[SlurmClock.IDLE_SINCE] = now
-    if now - clock[SlurmClock.IDLE_SINCE] < WEEK:
-        wake_at(state, clock[SlurmClock.IDLE_SINCE] + WEEK)
+    if now - clock[SlurmClock.IDLE_SINCE] < week:
+        wake_at(state, clock[SlurmClock.IDLE_SINCE] + week)
         return False
     for job in range(state.jobs.shape[1]):
         if state.jobs[Job.PHASE, job] == Phase.WAITING:
