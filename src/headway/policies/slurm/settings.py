@@ -133,7 +133,7 @@ class Setting(IntEnum):
     MIN_INTERVAL = 18
     """The least time from one pass of the main loop to the next (sched_min_interval), in whole seconds:
     0 by default, a few microseconds."""
-    IDLE_AT_MOST = 81
+    IDLE_AT_MOST = 80
     """How long jobs wait for an idle machine before they are turned away: a week."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
