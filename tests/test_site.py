@@ -618,3 +618,33 @@ def test_who_has_no_limit_has_that_of_the_partition_it_is_in(tmp_path: Path) -> 
     ]
     workload = Site.load(site_folder(tmp_path, jobs__txt="\n".join([head, *rows, ""]))).read_jobs()
     assert (workload.walltime // 60_000_000).tolist() == [60, 1440, 1440, 1440]
+
+
+def test_a_dump_of_a_newer_version_with_limits_that_nobody_enforces(tmp_path: Path) -> None:
+    """sacctmgr dump has MaxTRESRunMins of associations, which Slurm asks nowhere, QOS before the cluster, and
+    PreemptExemptTime in seconds; sacctmgr itself takes a bare number for minutes."""
+    qos = "QOS - 'normal':Description='Normal':PreemptExemptTime=600:GrpWall=90:UsageFactor=2.000000\n"
+    dump = DUMP.replace("MaxJobs=7:", "MaxJobs=7:GrpTRES=cpu=10:MaxTRESRunMins=cpu=5,mem=7:")
+    comment, cluster, rest = dump.replace("+high", "+normal").split("\n", 2)
+    text = "\n".join([comment, qos + cluster, rest])
+    site = Site.load(site_folder(tmp_path, associations__cfg=text, qos__txt=""))
+    assert site.qos[0].preempt_exempt_seconds == 600 and site.qos[0].limits.grp_wall_minutes == 90
+    [phys] = [one for one in site.associations if one.account == "phys" and not one.user]
+    assert phys.limits.grp_tres == {"cpu": 10} and phys.limits.max_jobs == 7
+    shown = Site.load(
+        site_folder(tmp_path, qos__txt="Name|PreemptExemptTime|UsageFactor\nnormal|10|1\nhigh||1\n")
+    )
+    assert shown.qos[0].preempt_exempt_seconds == 600
+
+
+def test_a_file_in_utf_16_is_refused_as_such(tmp_path: Path) -> None:
+    """As a shell of Windows writes it."""
+    (site_folder(tmp_path) / "slurm.conf").write_bytes(CONF.encode("utf-16"))
+    with pytest.raises(InputError, match=r"slurm.conf: is UTF-16 text; save it as plain ASCII or UTF-8"):
+        Site.load(tmp_path)
+
+
+def test_nodes_that_the_configuration_takes_away_are_told(tmp_path: Path) -> None:
+    lines = CONF + 'DownNodes=n[1-2] State=DOWN Reason="new boards"\n'
+    told = {one.name: one.value for one in Site.load(site_folder(tmp_path, slurm__conf=lines)).not_modelled}
+    assert told["DownNodes (to be written into events.txt)"] == "n[1-2]"

@@ -111,6 +111,26 @@ def test_the_script_s_archive_becomes_a_site(tmp_path: Path, archive: Path) -> N
     assert jobs.ledger.total == 8 and "duplicates" not in {entry.rule for entry in jobs.ledger}
 
 
+def test_a_network_that_stands_in_a_file_of_its_own_is_told(tmp_path: Path) -> None:
+    """Since 25.05 topology.yaml counts, whatever TopologyPlugin says."""
+    commands, login = tmp_path / "bin", tmp_path / "login"
+    for folder in (commands, login):
+        folder.mkdir()
+    config = f'echo "SLURM_CONF              = {tmp_path}/slurm.conf"'
+    shown = f'''#!/bin/sh
+"{STAND_INS}/scontrol" "$@"
+case "$*" in *config*) {config} ;; esac
+'''
+    (commands / "scontrol").write_text(shown)
+    (commands / "scontrol").chmod(0o755)
+    (tmp_path / "topology.yaml").write_text(
+        "- topology: hall\n  cluster_default: true\n  tree:\n    switches: []\n"
+    )
+    _, passed = bring_in([exported(login, before=commands)], tmp_path / "frost")
+    assert passed == []
+    assert "topology.yaml" in [one.name for one in Site.load(tmp_path / "frost").not_modelled]
+
+
 def test_names_are_replaced_on_the_login_node(tmp_path: Path) -> None:
     archive = exported(tmp_path, "--anonymous")
     texts = {name: content.decode() for name, content in members(archive)}

@@ -123,3 +123,16 @@ def test_a_job_that_does_not_say_how_many_tasks_it_has_takes_the_tightest_node(o
     """One that says so needs one CPU of each node, whatever the node has: the first will do."""
     on = with_gpus(Node("n1", 8, gres={"gpu": 2}), Node("n2", 4, gres={"gpu": 2}))
     assert placed(job(1, gres="gpu:1", max_nodes=1, any_tasks=open_), on)[0] == node
+
+
+@pytest.mark.parametrize(("more", "waits"), [("", True), ("no_consume:", False)])
+def test_a_resource_that_nobody_consumes_is_there_for_all(tmp_path: Path, more: str, waits: bool) -> None:
+    """Two jobs want 300 of the 500 KB/s that n2 has; n1 has none. With no_consume they run side by side."""
+    conf = f"NodeName=n1 CPUs=4\nNodeName=n2 CPUs=4 Gres=lustre:{more}500K\nSelectTypeParameters=CR_Core\n"
+    (tmp_path / "slurm.conf").write_text(conf + "PartitionName=p Nodes=ALL Default=YES\n")
+    asks = {"cpus": [1] * 2, "tasks": [1] * 2, "exclusive": [0] * 2, "max_nodes": [1] * 2}
+    jobs = log(*((k, 1, 10, 10) for k in range(2)), gres=["lustre:300K", "lustre:300K"], **asks)
+    schedule = simulated(jobs, Site.load(tmp_path))
+    assert schedule.shares is not None
+    assert [schedule.shares.nodes_of(job) for job in range(2)] == ["n2", "n2"]
+    assert (int(schedule.start[1]) >= 600 * 10**6) == waits

@@ -227,9 +227,11 @@ def test_a_job_of_a_higher_qos_takes_the_place_of_the_smaller_one() -> None:
     assert start[victims[0]] >= 600 + 121
 
 
-def test_a_job_is_exempt_from_preemption_for_a_time() -> None:
+@pytest.mark.parametrize("exempt", ["00:10:00", "10", "10:00"])
+def test_a_job_is_exempt_from_preemption_for_a_time(exempt: str) -> None:
+    """A bare number is minutes."""
     jobs = log((0, 4, 60, 30), (60, 1, 10, 10), qos=["low", "high"])
-    victim, urgent = starts(jobs, preempting(exempt="00:10:00"))
+    victim, urgent = starts(jobs, preempting(exempt=exempt))
     assert 600 <= urgent <= 700
     assert victim > urgent
 
@@ -575,9 +577,10 @@ def with_forty_minutes(enforced: str) -> Site:
     return site(config, associations=(Association("root"), group, Association("a", "u", parent=1)))
 
 
-def test_a_group_that_has_used_up_its_minutes_loses_its_jobs() -> None:
+@pytest.mark.parametrize("enforced", ["limits", "2"])
+def test_a_group_that_has_used_up_its_minutes_loses_its_jobs(enforced: str) -> None:
     """GrpTRESMins cpu=40 on 4 CPUs: after ten minutes, at the next calculation of usage, its job is ended."""
-    on = with_forty_minutes("limits")
+    on = with_forty_minutes(enforced)
     jobs = log((0, 1, 60, 30), (0, 1, 60, 30), user=["u", ""], account=["a", ""])
     schedule = simulated(jobs, on)
     ran = (schedule.end - schedule.start) // 1_000_000
@@ -585,11 +588,14 @@ def test_a_group_that_has_used_up_its_minutes_loses_its_jobs() -> None:
     assert ran[1] == 1800
 
 
+@pytest.mark.parametrize("enforced", ["limits,safe", "all"])
 @pytest.mark.parametrize(("minutes", "at_once"), [(5, True), (6, False)])
-def test_safe_limits_count_what_running_jobs_may_still_take(minutes: int, at_once: bool) -> None:
+def test_safe_limits_count_what_running_jobs_may_still_take(
+    minutes: int, at_once: bool, enforced: str
+) -> None:
     """GrpTRESMins cpu=40, two jobs on 4 CPUs for 5 minutes at most: 20 + 20 is not more than 40. With 6 for
     the first they might take 44; it ends after one, and the second may take what is left."""
-    on = with_forty_minutes("limits,safe")
+    on = with_forty_minutes(enforced)
     jobs = log((0, 1, minutes, 1), (0, 1, 5, 1), user=["u"] * 2, account=["a"] * 2)
     first, second = starts(jobs, on)
     assert (second == first) == at_once

@@ -475,3 +475,12 @@ def test_explain_gives_each_part_of_a_priority_its_name() -> None:
     )
     assert "(2 s after it was submitted) on: it was held." in said[3]
     assert "is Resources: nodes that it needed were busy, or kept for jobs before it." in said[1]
+
+
+def test_a_licence_that_the_site_does_not_have_is_told_by_job() -> None:
+    """One of the accounting database stands in no slurm.conf; nothing says how many of it there are."""
+    jobs = log(*((k, 1, 10, 10) for k in range(3)), licenses=["matlab:1", "matlab*2,ansys@flex:2", ""])
+    ledger = simulated(jobs, site(licenses={"matlab": 3})).workload.ledger
+    entry = next(one for one in ledger.entries if one.rule == "licenses")
+    assert entry.jobs == (2,) and not entry.dropped and "not in the site's Licenses" in entry.action
+    assert not simulated(jobs, site(licenses={"matlab": 3, "ansys@flex": 2})).workload.ledger.entries

@@ -41,6 +41,16 @@ def enforces(site: Site) -> str:
     return {"YES": "ALL", "ALL": "ALL", "ANY": "ANY"}.get(given, "")
 
 
+def limits_bind(site: Site) -> bool:
+    """Whether limits are enforced at all (AccountingStorageEnforce; 2 is its older word for limits)."""
+    return not {"LIMITS", "SAFE", "ALL", "2"}.isdisjoint(site.config.list("AccountingStorageEnforce"))
+
+
+def limits_are_safe(site: Site) -> bool:
+    """Whether no job starts that might need more than is left of a limit on minutes; `all` has that in it."""
+    return not {"SAFE", "ALL"}.isdisjoint(site.config.list("AccountingStorageEnforce"))
+
+
 def restricts(partition: Partition) -> bool:
     """Whether not everybody may use a partition."""
     return bool(

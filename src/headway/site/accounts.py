@@ -19,6 +19,7 @@ _DUMP_KEYS = (
     "Description", "Organization", "DefaultAccount", "DefaultWCKey", "WCKeys", "AdminLevel", "Coordinator",
     "Classification", "Comment", "MinPrioThresh", "MinPrioThres", "Flags", "GraceTime", "Preempt",
     "PreemptMode", "PreemptExemptTime", "UsageFactor", "UsageThres", "UsageThreshold", "LimitFactor",
+    "MaxTRESRunMins",
     *(name for names in NAMES.values() for name in names),
 )  # fmt: skip
 _SPLIT = re.compile(rf":(?=(?:{'|'.join(_DUMP_KEYS)})=)", re.IGNORECASE)
@@ -65,11 +66,11 @@ def dumped_qos(path: Path) -> tuple[tuple[Qos, ...], dict[str, Entry]]:
         match = DUMPED.match(line)
         if match is not None and match[1].lower() == "qos":
             places[match[2].strip()] = Entry(str(path), number, dump_pairs(match[3] or ""))
-    return tuple(qos_of(name, entry) for name, entry in places.items()), places
+    return tuple(qos_of(name, entry, bare=1) for name, entry in places.items()), places
 
 
-def qos_of(name: str, entry: Entry) -> Qos:
-    """A QOS from what sacctmgr shows of it."""
+def qos_of(name: str, entry: Entry, bare: int = 60) -> Qos:
+    """A QOS from what sacctmgr shows of it; bare numbers of PreemptExemptTime count ``bare`` seconds."""
     mode = entry.get("PreemptMode")
     exempt = entry.get("PreemptExemptTime")
     return Qos(
@@ -82,7 +83,7 @@ def qos_of(name: str, entry: Entry) -> Qos:
         preempt_mode="" if values.nothing(mode) or mode.lower() == "cluster" else mode.upper(),
         preempt_exempt_seconds=None
         if values.nothing(exempt)
-        else entry.read("PreemptExemptTime", values.seconds, 0),
+        else entry.read("PreemptExemptTime", lambda text: values.seconds(text, bare), 0),
         grace_seconds=entry.read("GraceTime", lambda text: values.seconds(text or "0", 1), 0),
         min_prio_threshold=entry.read("MinPrioThres", values.limit, None),
         limits=limits_of(entry, qos=True),

@@ -13,7 +13,7 @@ from headway.writing import replacing_folder
 NAMES = (
     "slurm.conf", "config.txt", "partitions.txt", "nodes.txt", "associations.cfg", "associations.txt",
     "qos.txt", "events.txt", "reservations.txt", "shares.txt", "groups.txt", "sdiag.txt", "jobs.txt",
-    "jobs.json", "site.toml", "topology.conf",
+    "jobs.json", "site.toml", "topology.conf", "topology.yaml",
 )  # fmt: skip
 """Names that a site's folder has; a file of such a name is what it says."""
 

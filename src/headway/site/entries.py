@@ -7,6 +7,7 @@ around values with blanks, `Include FILE` reads another file in its place.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,9 +85,12 @@ class Entry:
 def text_of(path: Path, what: str) -> str:
     """The text of a file of a site's folder, without the mark at its beginning that some editors write."""
     try:
-        return path.read_text("utf-8-sig", errors="replace")
+        raw = path.read_bytes()
     except OSError as error:
         raise InputError(f"{what} cannot be read ({error.strerror})", file=path) from None
+    if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise InputError("is UTF-16 text; save it as plain ASCII or UTF-8", file=path)
+    return raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def configuration(path: Path) -> Iterator[Entry]:

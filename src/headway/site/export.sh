@@ -56,6 +56,9 @@ scontrol show partition > partitions.txt
 scontrol show node > nodes.txt
 sdiag > sdiag.txt || rm -f sdiag.txt
 if grep -qi '^TopologyPlugin *= *topology/tree' config.txt; then scontrol show topology > topology.conf; fi
+# Since 25.05 a topology.yaml beside slurm.conf counts in the place of TopologyPlugin, and nothing else shows it.
+network=$(dirname "$(sed -n 's/^SLURM_CONF *= *//p' config.txt)")/topology.yaml
+if [ -r "$network" ]; then cp "$network" topology.yaml; fi
 # Who is in the groups that partitions allow, those of whom one is the first group among them.
 allowed=$(tr ' ' '\n' < partitions.txt | sed -n 's/^AllowGroups=//p' | tr ',' '\n' | sort -u | grep -v '^ALL$' || true)
 for group in $allowed; do

@@ -58,6 +58,7 @@ def read(folder: Path, zone: str) -> Parts:
         _objects(folder, machine, "nodes.txt", "NodeName"),
         _objects(folder, machine, "partitions.txt", "PartitionName"),
         lines_of(machine, "NodeSet"),
+        lines_of(machine, "DownNodes"),
         qos,
         qos_lines,
         associations,
@@ -83,6 +84,7 @@ def read_toml(file: Path, zone: str) -> Parts:
         list(written.entries("node", "NodeName")),
         list(written.entries("partition", "PartitionName")),
         [],
+        [],
         tuple(qos_of(name, entry) for name, entry in qos_lines.items()),
         qos_lines,
         associations,
@@ -101,6 +103,7 @@ class Parts(NamedTuple):
     node_lines: list[Entry]
     partition_lines: list[Entry]
     set_lines: list[Entry]
+    down_lines: list[Entry]
     qos: tuple[Qos, ...]
     qos_lines: dict[str, Entry]
     associations: tuple[Association, ...]
@@ -169,6 +172,10 @@ class Parts(NamedTuple):
                     if key.lower() not in seen:
                         seen.add(key.lower())
                         yield NotModelled(f"{kind} {key}", value, entry.where)
+        for entry in self.down_lines:
+            yield NotModelled(
+                "DownNodes (to be written into events.txt)", entry.get("DownNodes"), entry.where
+            )
         unread = ("topology.yaml", "burst_buffer.conf")
         for name in unread if is_tree(self.config) else (TOPOLOGY, *unread):
             if (self.folder / name).is_file():

@@ -105,10 +105,16 @@ def _node(name: str, entry: Entry) -> Node:
         entry.read("Weight", values.whole, 1),
         entry.listed(features, values.names),
         entry.read("Gres", values.gres, {}),
+        frozenset(values.gres(",".join(_unconsumed(entry.get("Gres"))))),
         entry.get("State", "UNKNOWN").split(" ")[0],
         # scontrol shows the time that a node's partitions and the site come to
         None if "CPUTot" in entry else entry.read("SuspendTime", _power_time, None),
     )
+
+
+def _unconsumed(text: str) -> list[str]:
+    """The parts of a list of generic resources that are not consumed."""
+    return [part for part in text.split(",") if "no_consume" in part.split(":")]
 
 
 def _for_jobs(entry: Entry, cpus: int, threads: int) -> int:

@@ -58,6 +58,8 @@ class Node:
     features: tuple[str, ...] = ()
     gres: Mapping[str, int] = field(default_factory=dict)
     """Generic resources: by name, and by name:type where there is a type."""
+    shared_gres: frozenset[str] = frozenset()
+    """Those that jobs ask for and do not consume (no_consume)."""
     state: str = "UNKNOWN"
     off_after: int | None = None
     """Seconds after which it is switched off when idle, or UNLIMITED; None: as its partitions have it."""

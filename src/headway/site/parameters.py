@@ -28,7 +28,7 @@ DEFAULTS: dict[str, str] = {
 """Parameters that a simulation takes into account, in lower case, with Slurm's defaults."""
 
 IN_SECONDS = frozenset((
-    "completewait", "inactivelimit", "killwait", "messagetimeout", "slurmdtimeout", "preemptexempttime",
+    "completewait", "inactivelimit", "killwait", "messagetimeout", "slurmdtimeout",
     "minjobage", "schedulertimeslice", "suspendtime", "resumetimeout",
 ))  # fmt: skip
 """Times whose bare numbers are seconds; those of all others are minutes."""

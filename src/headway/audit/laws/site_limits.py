@@ -17,6 +17,7 @@ from headway.audit.on_nodes import Column, OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, listed, together
 from headway.site import Site
+from headway.site.access import limits_bind
 from headway.site.model import Limits
 from headway.units import seconds_text
 
@@ -56,7 +57,7 @@ class Bound:
 def check(record: Record) -> Finding | None:
     """Limits that the site enforces, with the resources cpu, mem and node, and numbers of jobs."""
     named = record.on_nodes
-    if named is None or named.site is None or not enforced(named.site):
+    if named is None or named.site is None or not limits_bind(named.site):
         return None
     amounts = {
         "cpu": record.procs,
@@ -67,12 +68,6 @@ def check(record: Record) -> Finding | None:
     return together(
         *(_kept(record, bound, amounts[bound.resource]) for bound in _bounds(named, named.site, amounts))
     )
-
-
-def enforced(site: Site) -> bool:
-    """Whether the site enforces limits at all."""
-    given = {name.upper() for name in site.config.list("AccountingStorageEnforce")}
-    return bool({"LIMITS", "SAFE", "ALL"} & given)
 
 
 def _bounds(named: OnNodes, site: Site, amounts: Mapping[str, Column]) -> Iterator[Bound]:

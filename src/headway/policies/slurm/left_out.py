@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,6 +21,7 @@ LICENCES = "in a reservation of licences: as if in none"
 DRAWN = "in a reservation that draws jobs in (MAGNETIC): as if it had asked for that one"
 PARTITION = "its partition is not one of the site's: in the default one, {}"
 QOS = "its QOS is not one of the site's: {}"
+LICENCE = "a licence that is not in the site's Licenses, such as one of the database: there are enough of it"
 ASSOCIATION = "the site has no association of its user and account: no shares and no limits of it"
 
 
@@ -56,6 +58,13 @@ def _strangers(workload: Workload, site: Site) -> Iterator[LedgerEntry]:
         gone = [name for name in workload.labels.get("qos", ()) if name not in site.qos_place]
         instead = "as normal" if "normal" in site.qos_place else "without one"
         yield from _named(workload, "qos", gone, QOS.format(instead))
+    gone = [
+        label
+        for label in workload.labels.get("licenses", ())
+        if not {part.replace("*", ":").split(":")[0] for part in re.split(r"[,;|]", label)}
+        <= {*site.licenses, ""}
+    ]
+    yield from _named(workload, "licenses", gone, LICENCE)
     user, account = workload.get("user"), workload.get("account")
     users, accounts = (workload.labels.get(name, ()) for name in ("user", "account"))
     known = {(one.account, one.user) for one in site.associations if one.user and not one.partition}

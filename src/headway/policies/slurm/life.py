@@ -16,7 +16,7 @@ import numpy.typing as npt
 from headway.engine.tables import Table
 from headway.policies.slurm.life_tables import After, Array, Dependency, Happening, Licence, Reservation, What
 from headway.policies.slurm.tables import UNSET, SlurmJob
-from headway.site import Site
+from headway.site import Site, values
 from headway.site.happenings import times_of
 from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved
@@ -463,28 +463,31 @@ def bounded(site: Site) -> list[Partition]:
     return [partition for partition in site.partitions if partition.max_cpus_per_node is not None]
 
 
+MOST_ASKED = 1 << 53
+"""Units of a resource above which a request is taken for so many."""
+
+
 def asked_of(text: str, name: str) -> int:
     """How many of a resource a request asks for.
 
     >>> asked_of("gpu:a100:2,shard:1", "gpu"), asked_of("gpu:a100:2", "gpu:a100"), asked_of("gpu", "gpu")
     (2, 2, 1)
+    >>> asked_of("tmp:2K", "tmp")
+    2048
     """
-    total = 0
-    for part in text.split(","):
-        words = part.replace("=", ":").split(":")
-        number = int(words[-1]) if words[-1].isdigit() else 1
-        names = words[:-1] if words[-1].isdigit() else words
-        if ":".join(names) == name or (names and names[0] == name):
-            total += number
-    return total
+    return min(values.gres(text.replace("=", ":")).get(name, 0), MOST_ASKED)
 
 
 def gres_total(site: Site) -> Table:
-    """[resource, node]"""
+    """[resource, node]; of what nobody consumes there is enough for every job that a node may have."""
     names = gres_names(site)
-    return np.array([[node.gres.get(name, 0) for node in site.nodes] for name in names], np.int64).reshape(
-        len(names), len(site.nodes)
-    )
+    return np.array(
+        [
+            [node.gres.get(name, 0) * (node.cpus if name in node.shared_gres else 1) for node in site.nodes]
+            for name in names
+        ],
+        np.int64,
+    ).reshape(len(names), len(site.nodes))
 
 
 def licence_tables(site: Site, count: int, life: Life) -> tuple[Table, Table]:

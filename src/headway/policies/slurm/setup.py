@@ -74,7 +74,7 @@ from headway.policies.slurm.tables import (
     Work,
 )
 from headway.site import Site
-from headway.site.access import enforces
+from headway.site.access import enforces, limits_are_safe, limits_bind
 from headway.site.diagnosis import LATEST
 from headway.site.model import UNLIMITED, outage_of
 from headway.site.model import Partition as OfSite
@@ -379,10 +379,9 @@ def _priorities(site: Site, row: Table) -> None:
 
 def _accounting(site: Site, row: Table) -> None:
     """Which limits are enforced."""
-    config, enforced = site.config, site.config.list("AccountingStorageEnforce")
+    config = site.config
     row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
-    row[Setting.ENFORCE] = bool({"LIMITS", "SAFE", "ALL"} & set(enforced))
-    row[Setting.SAFE] = "SAFE" in enforced
+    row[Setting.ENFORCE], row[Setting.SAFE] = limits_bind(site), limits_are_safe(site)
     row[Setting.TESTS_ALL] = enforces(site) == "ALL"
     row[Setting.QOS] = len(site.qos)
     row[Setting.WAIVES] = any({flag.upper() for flag in one.flags} & set(WAIVERS) for one in site.qos)
