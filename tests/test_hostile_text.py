@@ -12,12 +12,12 @@ from rich.table import Table
 import headway as package
 from commands import SWF, Headway
 from headway import Schedule
+from headway.changes.changed import amount
 from headway.cli.display import output
 from headway.cli.grids import microseconds_of
 from headway.errors import InputError, UsageError
 from headway.grammar import parse_call
 from headway.plain import LONGEST, one_line, plain
-from headway.what_if.changes import amount
 from headway.workload import Workload, read
 from small_schedules import schedule
 

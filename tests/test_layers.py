@@ -30,7 +30,7 @@ LAYERS = (
     ("metrics",),
     ("figures",),
     ("result", "outcome", "simulate"),
-    ("audit", "explain", "check", "replay"),
+    ("audit", "changes", "explain", "check", "replay"),
     ("campaign", "papers", "report", "export", "what_if", "forecast", "streams"),
     ("live", "batsim", "gym"),
     ("cli", "__main__"),

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import headway
+from headway.changes import jobs_changes
 from headway.site.model import Association, Limits
 from headway.units import SECOND
-from headway.what_if import jobs_changes
 from headway.workload import Workload, read
 from headway.workload.read import read_requests
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts

@@ -12,11 +12,11 @@ import pytest
 
 import headway
 from headway import Schedule
+from headway.changes import Case, changed
 from headway.policies.slurm.constraints import Constraint
 from headway.site import Site
 from headway.site.model import UNLIMITED, Association, Limits, Node, Partition, Qos
 from headway.units import SECOND
-from headway.what_if.changes import Case, changed
 from slurm_by_hand import BEGAN, MINUTE, UNDISTURBED, log, simulated, site, starts
 
 

@@ -10,11 +10,12 @@ import pytest
 
 import headway as package
 from commands import Headway
+from headway.changes import CHANGES, Case, changed
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.site import Site
 from headway.units import SECOND
-from headway.what_if import CHANGES, Case, answer, changed
+from headway.what_if import answer
 from headway.what_if.answer import Class
 from headway.what_if.sentences import sentences, spoken
 from headway.workload import Workload

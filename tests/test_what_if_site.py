@@ -13,10 +13,11 @@ import pytest
 
 from commands import Headway
 from headway import Schedule
+from headway.changes import Case, changed
 from headway.site import Site
 from headway.site.example import FILES, write_example
 from headway.units import SECOND
-from headway.what_if import Answer, Case, answer, changed, sentences, simulate_all
+from headway.what_if import Answer, answer, sentences, simulate_all
 from headway.what_if.answer import Class
 from headway.what_if.sentences import _over_weeks, findings, spoken
 

@@ -14,9 +14,9 @@ from headway.policies.spec import parse_spec
 from headway.writing import check_replaceable, refuse_existing, replacing
 
 if TYPE_CHECKING:
+    from headway.changes import Case
     from headway.cli.runs import Inputs
     from headway.replay import Fidelity
-    from headway.what_if import Case
     from headway.what_if.causes import Cause
 
 FEW = 20_000
@@ -68,9 +68,9 @@ def replay(
         refuse_existing(out, force)
         check_replaceable(out)
 
+    from headway.changes import Case
     from headway.cli.runs import Inputs
     from headway.replay import recorded_waits
-    from headway.what_if import Case
 
     inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
     recorded_waits(inputs.workload)  # complain before a long run, not after it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +15,9 @@ from headway.plain import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from headway.changes import Case
     from headway.cli.runs import Inputs
-    from headway.what_if import Answer, Case
+    from headway.what_if import Answer
 
 
 @command("what-if", example="headway what-if log.swf.gz nodes=+10%")
@@ -64,9 +64,9 @@ def what_if(
     if report is not None:
         check_report(report, force)
 
+    from headway.changes import Case, changed
     from headway.cli.inputs import check_choices, parse_rules
     from headway.cli.runs import Inputs
-    from headway.what_if import Case, changed
 
     check_choices(procs, None, json, quiet, site)
     rules, sizes = parse_rules(rule), "--procs N or --site DIR"
@@ -95,22 +95,16 @@ def what_if(
 
 
 def _variants(change: list[str] | None, against: list[str] | None, file: Path | None) -> list[list[str]]:
+    from headway.changes import changes_of
+
     found = [list(change)] if change else []
-    found += [_words(text) for text in against or ()]
+    found += [changes_of(text) for text in against or ()]
     if file is not None:
         from headway.documents import read_text
 
         lines = read_text(file, "text with a variant in each line").splitlines()
-        found += [_words(line) for line in lines if line.strip() and not line.startswith("#")]
+        found += [changes_of(line) for line in lines if line.strip() and not line.startswith("#")]
     return [words for words in found if words]
-
-
-def _words(text: str) -> list[str]:
-    """The changes of a variant."""
-    try:
-        return shlex.split(text)
-    except ValueError:
-        raise UsageError(f"a quotation mark is not closed in the variant {text[:80]!r}") from None
 
 
 def _answers(inputs: Inputs, base: Case, cases: dict[str, Case], seeds: int) -> list[Answer]:
@@ -166,7 +160,7 @@ def _care(console: Console, found: Answer) -> None:
 
 
 def _list() -> None:
-    from headway.what_if import CHANGES
+    from headway.changes import CHANGES
 
     table = table_of("~change, as an example", "~what it does", "~for")
     for example, what, whom in CHANGES:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from headway.what_if.answer import Answer, answer
-from headway.what_if.changes import CHANGES, Case, changed
 from headway.what_if.runs import simulate_all, with_seeds
 from headway.what_if.sentences import sentences
 
-__all__ = ["CHANGES", "Answer", "Case", "answer", "changed", "sentences", "simulate_all", "with_seeds"]
+__all__ = ["Answer", "answer", "sentences", "simulate_all", "with_seeds"]

@@ -7,13 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event, Lock
 
+from headway.changes import Case
 from headway.cores import cores
 from headway.grammar import Value, parse_call
 from headway.plain import Notify, Progress
 from headway.policies.spec import parse_spec
 from headway.result import Result
 from headway.simulate import simulate
-from headway.what_if.changes import Case
 
 
 def with_seeds(case: Case, seeds: int) -> list[Case]:

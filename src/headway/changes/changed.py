@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from headway.changes import jobs_changes, site_changes
 from headway.errors import UsageError
 from headway.plain import close, cut
 from headway.platform import Platform
@@ -15,7 +17,6 @@ from headway.site import Site
 from headway.site.limits import shown_name
 from headway.site.modelled import newly_not_modelled
 from headway.site.parameters import DEFAULTS, SCHEDULER
-from headway.what_if import jobs_changes, site_changes
 from headway.workload import Workload
 
 CHANGES: tuple[tuple[str, str, str], ...] = (
@@ -59,6 +60,14 @@ class Case:
         if self.site is None:
             raise UsageError(f"{text} changes a site, and this is a log; give a site's folder")
         return replace(self, platform=change(self.site).platform())
+
+
+def changes_of(text: str) -> list[str]:
+    """The changes of a variant: they stand between blanks, and in quotes where they have blanks."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise UsageError(f"a quotation mark is not closed in the variant {text[:80]!r}") from None
 
 
 def changed(case: Case, text: str) -> Case:
