@@ -24,20 +24,22 @@ from headway.cores import cores
 from headway.errors import HeadwayError, InputError, UsageError
 from headway.platform import Outages, Platform
 from headway.policies.own.sources import unseen
+from headway.site import Site
 
 
 class Campaign:
     """Simulations of every workload under every policy, each run once and never again.
 
-    workloads: logs (paths or registered names), models such as ``lublin(jobs=1000, procs=64, seed={seed})``,
-        `Workload` objects, or tables with the keys trace, model or workload, and name, apply, rules,
-        annotations, procs, platform.
+    workloads: logs (paths or registered names), folders of Slurm sites, models such as
+        ``lublin(jobs=1000, procs=64, seed={seed})``, `Workload` and `Site` objects, or tables with the keys
+        trace, model or workload, and name, apply, rules, annotations, procs, platform, site.
     policies: specs, or tables with the keys policy, grid (all combinations), points (a list of parameter
-        sets), baseline, equal (as many processors for the baseline; the default), label.
+        sets), changes (of the machine or jobs, as `headway what-if` takes them, each text a variant),
+        baseline, equal (as many processors for the baseline; the default), label.
     apply: transformations of every workload, after its own; weeks and its like give several workloads.
     platforms: numbers of processors, platform files or names, or `Platform` objects; by default each log's
         own machine.
-    seeds: they replace ``{seed}`` in models and transformations, and are given to users' policies.
+    seeds: they replace ``{seed}`` in models, transformations and policies, and are given to users' policies.
         `replications` = n stands for the seeds 0 to n - 1.
     baseline: the policy that others are paired with, by workload and seed, unless they say otherwise.
     tau, trim: of the metrics, in seconds and percent. `metrics` names those wanted; by default all.
@@ -72,11 +74,16 @@ class Campaign:
         place = None if folder is None else Path(folder)
         common = texts(apply, "apply")
         self.name = name
-        self.sources: list[Source] = [make_source(each, common, place) for each in _listed(workloads)]
-        self.variants = variants(_listed(policies), baseline, place)
-        self.platforms = [_platform(each, place) for each in _listed(platforms)] or [None]
         self.seeds = _seeds(seeds, replications)
+        self.sources: list[Source] = [make_source(each, common, place) for each in _listed(workloads)]
+        self.variants = variants(_listed(policies), baseline, place, self.seeds)
+        self.platforms = [_platform(each, place) for each in _listed(platforms)] or [None]
         chosen = {} if metrics is None else {"metrics": tuple(metrics)}
+        sites = [source.site for source in self.sources]
+        sites += [None if platform is None else platform.site for platform in self.platforms]
+        turns_away = any(site is not None for site in sites) or any(v.changes for v in self.variants)
+        if metrics is not None and turns_away and "jobs" not in metrics:
+            chosen["metrics"] += ("jobs",)  # where rules or changes turn jobs away, nobody is better
         self.settings = Settings(
             tau, trim, measures=_measures(measures, place), classes=classes, schedules=schedules, **chosen
         )
@@ -98,11 +105,13 @@ class Campaign:
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(f"two workloads are called {name!r}; give one of them another name")
-        used = any(source.seeded for source in self.sources) or any(v.spec.uses_own for v in self.variants)
+        used = any(source.seeded for source in self.sources) or any(
+            v.spec.uses_own or v.seed is not None for v in self.variants
+        )
         if len(self.seeds) > 1 and not used:
             raise UsageError(
-                "nothing in this campaign depends on its seeds; write {seed} into a model or a "
-                "transformation, as in shake(seed={seed}), or give one seed"
+                "nothing in this campaign depends on its seeds; write {seed} into a model, a transformation "
+                "or a policy, as in shake(seed={seed}) or slurm(seed={seed}), or give one seed"
             )
 
     def opened(self) -> Iterator[list[Batch]]:
@@ -173,6 +182,12 @@ class Campaign:
             store.merge()
         return Results.open(out, run.progress)
 
+    @property
+    def policies(self) -> frozenset[str]:
+        """Names of the policies and baselines."""
+        specs = (spec for v in self.variants for spec in (v.spec, v.baseline))
+        return frozenset(spec.name for spec in specs if spec is not None)
+
     def unseen(self) -> list[str]:
         """Where policies and measures of the user's own take in what their cells' identity does not cover."""
 
@@ -199,6 +214,7 @@ class Campaign:
             "platforms": [None if p is None else p.describe() for p in self.platforms],
             "policies": [
                 {"policy": str(v.spec), "baseline": None if v.baseline is None else str(v.baseline)}
+                | ({"changes": v.changes} if v.changes else {})
                 for v in self.variants
             ],
             "files": files,
@@ -234,6 +250,7 @@ def _told_of(file: str | None) -> Iterator[None]:
 def _described(source: Source, sha256: str) -> dict[str, Any]:
     keys = ("name", "trace", "model", "annotations", "procs", "platform")
     shown = {key: getattr(source, key) for key in keys}
+    shown["site"] = str(source.site.folder) if isinstance(source.site, Site) else source.site
     return {key: value for key, value in shown.items() if value is not None} | {
         "apply": list(source.apply),
         "rules": dict(source.rules),

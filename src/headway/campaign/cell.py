@@ -11,7 +11,7 @@ from headway.workload import Workload
 
 DESCRIBED = frozenset((
     "cell", "workload", "part", "block", "seed", "machine", "procs", "policy", "label", "baseline", "status",
-    "error", "turn",
+    "changes", "error", "turn",
 ))  # fmt: skip
 """Columns of the results that say which cell a row is and how it ended: names that no number may have."""
 

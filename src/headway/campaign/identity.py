@@ -11,14 +11,17 @@ import os
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import headway
 from headway.errors import UsageError
 from headway.grammar import value_text
+from headway.platform import Platform
 from headway.policies.own.sources import digests, sources
 from headway.policies.spec import Spec
+from headway.site.described import digest
 from headway.workload import Workload
 
 FACES = {"cli", "report", "figures", "papers", "export", "replay", "explain", "check", "__main__.py"}
@@ -56,6 +59,11 @@ def workload_digest(workload: Workload) -> str:
     }
     digest.update(json.dumps(rest, sort_keys=True).encode())
     return digest.hexdigest()
+
+
+def machine_key(machine: Platform) -> dict[str, Any]:
+    """A machine as plain data; a site by the digest of its content, wherever its folder is."""
+    return machine.describe() | ({} if machine.site is None else {"site": digest(machine.site)})
 
 
 def policy_key(spec: Spec) -> object:

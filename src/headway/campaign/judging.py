@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 INDISTINGUISHABLE = "indistinguishable"
 TOO_FEW = "too few blocks to tell"
+OTHER_JOBS = "not the same jobs"
 NO_BASELINE = "no cell of this campaign has a baseline; give it one, as in baseline = 'easy'"
 CLASS_METRICS = ("mean_wait", "mean_response", "mean_bsld", "max_bsld", "area", "killed")
 """What is kept of each class of jobs."""
@@ -36,17 +37,24 @@ def pairs(frame: pl.DataFrame, metric: str) -> pl.DataFrame:
     """Every cell beside its baseline: the columns of the results, and value, base, difference, ratio.
 
     A cell that is its own baseline is left out, and so are pairs of which one failed or has no value.
+    `same_jobs` is whether both ran as many jobs, where the campaign measures `jobs`.
     """
     import polars as pl
 
     # Where no cell has a baseline the column has no type of its own.
     frame = frame.with_columns(pl.col("baseline").cast(pl.String))
     refuse_texts(frame, metric)
-    base = frame.select(pl.col("cell").alias("baseline"), pl.col(metric).cast(pl.Float64).alias("base"))
+    value = pl.col(metric).cast(pl.Float64)
+    counted = [pl.col("jobs").alias("base_jobs")] if "jobs" in frame.columns else []
+    base = frame.select(pl.col("cell").alias("baseline"), value.alias("base"), *counted)
     joined = (
         frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))
         .join(base, on="baseline", how="inner", maintain_order="left")
-        .with_columns(pl.col(metric).cast(pl.Float64).alias("value"))
+        .with_columns(
+            value.alias("value"),
+            same_jobs=pl.col("jobs") == pl.col("base_jobs") if counted else pl.lit(True),
+        )
+        .drop("base_jobs", strict=False)
     )
     if not joined.height:
         raise UsageError(NO_BASELINE)
@@ -69,7 +77,8 @@ def against_baseline(
     """One line per group: means with and without, paired difference and change with intervals, verdict.
 
     The block, such as a week, is the unit of observation, never the job; see `headway.campaign.intervals`.
-    The verdict is better or worse only where there are blocks enough and the interval leaves out 0.
+    The verdict is better or worse only where there are blocks enough, the interval leaves out 0, and both ran
+    the same jobs.
     """
     grouped = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     return _judged(pairs(frame, metric), grouped, metric, None, level=level)
@@ -105,11 +114,17 @@ def winners(
         if not frame.height:
             raise UsageError(f"no policy of {wanted} has a baseline; there are {', '.join(known)}")
     own = classes.select("cell", "class", "jobs", pl.col(metric).alias("value"))
-    other = classes.select(pl.col("cell").alias("baseline"), "class", pl.col(metric).alias("base"))
+    other = classes.select(
+        pl.col("cell").alias("baseline"),
+        "class",
+        pl.col(metric).alias("base"),
+        pl.col("jobs").alias("base_jobs"),
+    )
     table = (
         frame.select("cell", "baseline", "workload", "block", "label")
         .join(own, on="cell")
         .join(other, on=["baseline", "class"])
+        .with_columns(same_jobs=pl.col("jobs") == pl.col("base_jobs"))
     )
     judged = _judged(table, ("workload", "label", "class"), metric, "jobs", level=level)
     return judged.sort("workload", "label", "difference", maintain_order=True)
@@ -136,17 +151,20 @@ def _judged(
         line = dict(zip(by, key, strict=True))
         if weight is not None:
             line[weight] = int(group[weight].sum())
-        lines.append(line | asdict(result) | {"verdict": verdict(result, metric)})
+        said = verdict(result, metric, same_jobs=bool(group["same_jobs"].all()))
+        lines.append(line | asdict(result) | {"verdict": said})
     return pl.DataFrame(lines, infer_schema_length=None)
 
 
-def verdict(result: Paired, metric: str) -> str:
+def verdict(result: Paired, metric: str, *, same_jobs: bool = True) -> str:
     """better, worse, lower or higher where the interval leaves out 0; else why there is no verdict."""
+    known = BY_NAME.get(metric)
+    if known is not None and known.better and not same_jobs:
+        return OTHER_JOBS
     if not result.enough:
         return TOO_FEW
     if not result.significant:
         return INDISTINGUISHABLE
-    known = BY_NAME.get(metric)
     lower = result.difference < 0
     if known is None or not known.better:
         return "lower" if lower else "higher"

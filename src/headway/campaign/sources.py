@@ -1,4 +1,4 @@
-"""Where a campaign's workloads come from: logs, registered names, models, or workloads at hand.
+"""Where a campaign's workloads come from: logs, registered names, sites, models, or workloads at hand.
 
 ``{seed}`` in a model or transformation is replaced by each seed of the campaign; a source without it gives
 the same workloads under every seed and is read once.
@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import UsageError
+from headway.platform import Platform
+from headway.site import Site
+from headway.site.folder import names_site
 from headway.workload import Workload, read, read_annotations
 from headway.workload.models import MODELS, generate
 from headway.workload.rules import choose
@@ -21,16 +24,16 @@ from headway.workload.transform import apply_each
 
 SEED = "{seed}"
 _WEEK = re.compile(r"week\(number=(\d+),")
-_KEYS = ("trace", "model", "workload", "name", "apply", "rules", "annotations", "procs", "platform")
-_TEXTS = ("trace", "model", "name", "annotations", "platform")
+_KEYS = ("trace", "model", "workload", "name", "apply", "rules", "annotations", "procs", "platform", "site")
+_TEXTS = ("trace", "model", "name", "annotations", "platform", "site")
 
 
 @dataclass(frozen=True)
 class Source:
-    """One origin of workloads: exactly one of `trace`, `model` and `workload`.
+    """One origin of workloads: `trace`, `model` or `workload`; of a `site` alone its own log.
 
     `apply` are transformations, one after the other; some, such as weeks, give several workloads.
-    `procs` or `platform` is the machine; without them the log's own, or the campaign's platforms.
+    `procs`, `platform` or `site` is the machine; without them the log's own, or the campaign's platforms.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Source:
     annotations: str | None = None
     procs: int | None = None
     platform: str | None = None
+    site: str | Site | None = None
 
     @property
     def seeded(self) -> bool:
@@ -59,89 +63,129 @@ class Source:
         fixed = 0
         while fixed < len(self.apply) and SEED not in self.apply[fixed]:
             fixed += 1
+        site = self._site()
+        machine = None if site is None else site.platform()
         common: list[Workload] | None = None
         for seed in seeds if self.seeded else seeds[:1]:
             if common is None or SEED in (self.model or ""):
-                common = apply_each(self._open(seed), *self.apply[:fixed])
+                common = apply_each(self._open(seed, site), *self.apply[:fixed])
             rest = [text.replace(SEED, str(seed)) for text in self.apply[fixed:]]
             found = [result for each in common for result in apply_each(each, *rest)]
-            yield [self._part(workload, place, seed) for place, workload in enumerate(found)]
+            yield [self._part(workload, place, seed, machine) for place, workload in enumerate(found)]
 
-    def _open(self, seed: int) -> Workload:
+    def _site(self) -> Site | None:
+        if not isinstance(self.site, str):
+            return self.site
+        return Site.load(self.site, self.rules.get("zone", "UTC"))
+
+    def _open(self, seed: int, site: Site | None) -> Workload:
         if self.workload is not None:
             return self.workload
         if self.model is not None:
             return generate(self.model.replace(SEED, str(seed)))
         choose(self.rules)
-        workload = read(str(self.trace), format=None, compiled=None, **self.rules)
+        if site is not None:
+            workload = site.read_jobs(self.trace, **self.rules)
+        else:
+            workload = read(str(self.trace), format=None, compiled=None, **self.rules)
         return workload if self.annotations is None else read_annotations(workload, self.annotations)
 
-    def _part(self, workload: Workload, place: int, seed: int) -> Part:
+    def _part(self, workload: Workload, place: int, seed: int, machine: Platform | None) -> Part:
         week = next((m for text in workload.transformations if (m := _WEEK.match(text))), None)
         number = int(week[1]) if week else place
         # Versions of one week under several seeds are one block; a model's seeds are samples of their own.
         drawn = f" seed {seed}" if SEED in (self.model or "") else ""
-        return Part(self, workload, number, f"{self.name}{drawn} part {number}", seed)
+        return Part(self, workload, number, f"{self.name}{drawn} part {number}", seed, machine)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One workload of a source: its number there (a week's own), its block for statistics, its seed."""
+    """One workload of a source: its number there (a week's own), its block for statistics, its seed.
+
+    `machine` is that of the source's site.
+    """
 
     source: Source
     workload: Workload
     number: int
     block: str
     seed: int
+    machine: Platform | None = None
 
 
 def make_source(given: object, apply: Sequence[str] = (), folder: Path | None = None) -> Source:
-    """A source from a path or registered name, a model's spec, a workload, or a table of keys.
+    """A source from a path or registered name, a site, a model's spec, a workload, or a table of keys.
 
     `apply` follows what the source itself applies; relative paths are looked up in `folder` first.
     """
     if isinstance(given, Workload):
         return Source(_short(given.source.name), workload=given, apply=tuple(apply))
+    if isinstance(given, Site):
+        return make_source({"site": given}, apply, folder)
     if isinstance(given, (str, Path)):
         text = str(given)
         key = "model" if _is_model(text) else "trace"
         return make_source({key: text}, apply, folder)
     if not isinstance(given, Mapping):
-        raise UsageError(f"a workload is a file, a model, a Workload or a table of keys, not {given!r}")
+        raise UsageError(f"a workload is a file, site, model, Workload or table of keys, not {given!r}")
     return _from_table(dict(given), tuple(apply), folder)
 
 
 def _from_table(table: dict[str, Any], apply: tuple[str, ...], folder: Path | None) -> Source:
+    _check_values(table)
+    for key in ("trace", "annotations", "platform", "site"):
+        if isinstance(table.get(key), (str, Path)):
+            table[key] = located(str(table[key]), folder)
+    if table.get("trace") is not None and names_site(table["trace"]):
+        if table.get("site") is not None:
+            raise UsageError(f"workload: {table['trace']} is a site itself; leave out site, or give a log")
+        table["site"] = table.pop("trace")
+    origins = [key for key in ("trace", "model", "workload") if table.get(key) is not None]
+    if not origins and table.get("site") is not None:
+        origins = ["site"]
+    if len(origins) != 1:
+        raise UsageError("workload: give exactly one of trace, model and workload, or a site with its log")
+    machines = [key for key in ("procs", "platform", "site") if table.get(key) is not None]
+    if len(machines) > 1:
+        raise UsageError(f"workload: give either {' or '.join(machines)}, not both")
+    rules = table.get("rules", {})
+    if origins[0] in ("model", "workload") and (rules or table.get("annotations") is not None):
+        raise UsageError("workload: rules and annotations are for a trace; a model or workload has none")
+    table["apply"] = texts(table.get("apply", ()), "workload: apply") + apply
+    table.setdefault("name", _name(table[origins[0]], origins[0]))
+    return Source(**table)
+
+
+def _check_values(table: Mapping[str, Any]) -> None:
+    """Refuse keys that there are not, and values that are none of theirs."""
     for key in table:
         if key not in _KEYS:
             raise UsageError(f"workload: there is no key {key!r}; there are {', '.join(_KEYS)}")
-    origins = [key for key in ("trace", "model", "workload") if table.get(key) is not None]
-    if len(origins) != 1:
-        raise UsageError("workload: give exactly one of trace, model and workload")
-    if table.get("procs") is not None and table.get("platform") is not None:
-        raise UsageError("workload: give either procs or platform, not both")
     procs = table.get("procs")
     whole = isinstance(procs, Integral) and not isinstance(procs, bool)
     if procs is not None and not (whole and int(procs) >= 1):
         raise UsageError(f"workload: procs must be a whole number of at least 1, not {procs!r:.40}")
     for key in _TEXTS:
-        if table.get(key) is not None and not (isinstance(table[key], (str, Path)) and str(table[key])):
+        text = isinstance(table.get(key), (str, Path)) and str(table[key])
+        if table.get(key) is not None and not (text or (key == "site" and isinstance(table[key], Site))):
             raise UsageError(f"workload: {key} must be a text, not {table[key]!r:.40}")
     rules = table.get("rules", {})
     if not isinstance(rules, Mapping) or not all(isinstance(value, str) for value in rules.values()):
         raise UsageError(
             f"workload: rules is a table of texts, as in {{overrun = 'trust'}}, not {rules!r:.40}"
         )
-    if table.get("trace") is None and (rules or table.get("annotations") is not None):
-        raise UsageError("workload: rules and annotations are for a trace; a model or workload has none")
-    table["apply"] = texts(table.get("apply", ()), "workload: apply") + apply
-    for key in ("trace", "annotations", "platform"):
-        if table.get(key) is not None:
-            table[key] = located(str(table[key]), folder)
-    origin = table[origins[0]]
-    named = origin.source.name if isinstance(origin, Workload) else str(origin)
-    table.setdefault("name", _short(named) if origins[0] != "model" else named)
-    return Source(**table)
+
+
+def _name(origin: Any, key: str) -> str:
+    """What a workload is called in the results that was given no name."""
+    if key == "model":
+        return str(origin)
+    if isinstance(origin, Workload):
+        return _short(origin.source.name)
+    if isinstance(origin, Site):
+        return origin.name
+    # A site written by hand is called like the folder it is in.
+    return _short(str(Path(origin).resolve().parent if str(origin).endswith(".toml") else origin))
 
 
 def texts(given: object, key: str) -> tuple[str, ...]:

@@ -83,6 +83,15 @@ def may_compile_beside() -> bool:
     return not is_decided and hasattr(os, "fork") and os.access(sys.executable, os.X_OK)
 
 
+def tell_compiling(policy: str, display: Display) -> None:
+    """Say that a policy that was never used here is compiled first, which looks like no progress."""
+    from headway import jit_cache
+
+    kept = jit_cache.keeping().folder is not None and jit_cache.holds(policy)
+    if not kept and not os.environ.get("NUMBA_DISABLE_JIT"):
+        display.say(f"compiling {policy}, once for this machine (ten seconds to two minutes) ...")
+
+
 def compile_for_the_next(spec: Spec, display: Display) -> None:
     """Compile a policy that was never used here while people read: their next command may well want it."""
     from headway import jit_cache

@@ -88,16 +88,13 @@ def feedback_call(text: str) -> Call:
     return replace(call, name="feedback", kwargs={"by": call.name, **call.kwargs})
 
 
-def names_site(trace: str) -> bool:
-    """Whether what is given for a log is a site: a folder, or a file written by hand."""
-    return Path(trace).is_dir() or trace.endswith(".toml")
-
-
 def site_of(trace: str, rules: dict[str, str], given: Path | None = None) -> Site | None:
     """The site that --site names, or that the log is: a folder with a site's configuration.
 
     The rule `zone` is for the clock times of all its files.
     """
+    from headway.site.folder import names_site
+
     if given is None and not names_site(trace):
         return None
     from headway.site import Site
@@ -119,6 +116,7 @@ def read_workload(
 
     With ``cancelled`` also those jobs of a site that were cancelled while they waited.
     """
+    from headway.site.folder import names_site
     from headway.workload import read, read_annotations
     from headway.workload.cancelled import ran_only
     from headway.workload.rules import choose

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from headway.cli.display import Display, output, print_json
 from headway.cli.frame import Interrupted, this_command
-from headway.cli.inputs import chosen_platform, names_site
+from headway.cli.inputs import chosen_platform
 from headway.cli.outages import WantedOutages
 from headway.errors import UsageError
 from headway.plain import counted
 from headway.policies.spec import Spec
+from headway.site.folder import names_site
 
 
 def check_whole_machine(

@@ -66,6 +66,7 @@ def sweep(
     if workers is not None and dask is not None:
         raise UsageError("give either --workers or --dask, not both")
     from headway.campaign import Campaign
+    from headway.cli.first_use import tell_compiling
     from headway.cli.sweep_progress import shown
 
     if table is not None:
@@ -82,6 +83,8 @@ def sweep(
             f"{', '.join(places[:3])}: what is read or imported there is not part of a cell's identity; "
             "when it has changed, give --fresh"
         )
+    if not quiet and "slurm" in campaign.policies:
+        tell_compiling("slurm", Display())
     with shown(quiet) as tell:
         again = {"retry_failed": retry_failed, "fresh": fresh}
         if dask is None:

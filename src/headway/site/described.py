@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping, Set
+from dataclasses import asdict, fields, is_dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+
+from headway.site.once import once
 
 if TYPE_CHECKING:
     from headway.site.site import Site
+
+
+WHERE = ("jobs", "folder", "not_modelled")
+"""Fields that say where a site's files and lines are: its log is an input of its own."""
+
+
+@once
+def digest(site: Site) -> str:
+    """SHA-256 of all that simulations see of a site; comments, order of lines and names of files are not."""
+    seen = [(one.name, _plain(getattr(site, one.name))) for one in fields(site) if one.name not in WHERE]
+    return sha256(repr(seen).encode()).hexdigest()
+
+
+def _plain(value: object) -> object:
+    """Lists of texts and numbers, the same for the same content."""
+    if is_dataclass(value):
+        return [_plain(getattr(value, one.name)) for one in fields(value)]
+    if isinstance(value, Mapping):
+        return sorted((repr(key), repr(_plain(inner))) for key, inner in value.items())
+    if isinstance(value, Set):
+        return sorted(map(repr, value))
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 
 def described(site: Site) -> dict[str, Any]:
