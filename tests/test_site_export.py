@@ -192,8 +192,12 @@ def test_an_occupied_folder_and_rubbish_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds nothing of a site"):
         bring_in([tmp_path / "rubbish.txt"], tmp_path / "new")
     (tmp_path / "bad.tar.gz").write_bytes(b"\x1f\x8b rubbish")
-    with pytest.raises(InputError, match="is no archive that can be unpacked"):
+    with pytest.raises(
+        InputError, match=r"is no archive that can be unpacked \(it is no tar archive\); copy"
+    ):
         bring_in([tmp_path / "bad.tar.gz"], tmp_path / "new")
+    with pytest.raises(UsageError, match="is a file, not a folder"):
+        bring_in([tmp_path / "bad.tar.gz"], tmp_path / "rubbish.txt")
 
 
 def test_an_archive_writes_nowhere_else(tmp_path: Path) -> None:

@@ -130,6 +130,24 @@ def test_a_folder_on_a_full_disk_is_named(tmp_path: Path, limit: int) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_disk_that_is_full_anywhere_in_a_table_is_told_in_one_sentence(tmp_path: Path) -> None:
+    """Polars calls a table whose last bytes find no room out of specification."""
+    workload = Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[1])
+    table = headway.simulate(workload, 4, "fcfs").frame()
+    table.write_parquet(tmp_path / "whole")
+    size = (tmp_path / "whole").stat().st_size
+    told = r"new cannot be written: .*(too large|takes no more); choose"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for limit in range(1, size, size // 40):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        try:
+            with pytest.raises(UsageError, match=told), replacing(tmp_path / "new") as draft:
+                table.write_parquet(draft)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert [entry.name for entry in tmp_path.iterdir()] == ["whole"]
+
+
 def test_tables_are_not_written_under_a_name_that_is_not_utf8(run: Headway) -> None:
     odd = os.fsdecode(b"new\xff")
     run.write("s.toml", SWEEP)

@@ -19,6 +19,8 @@ from pathlib import Path
 from headway.errors import UsageError
 
 PART, OLD = "part", "old"
+CUT_SHORT = "Invalid thrift: transport error"
+"""Polars' words for a Parquet file whose end could not be written; why, it does not say."""
 _KINDS = (
     (stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a FIFO"),
     (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISSOCK, "a socket"),
@@ -66,6 +68,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"{target} cannot be written: {reason}; choose another place") from None
+    except Exception as error:
+        if (why := disk_trouble(error, draft)) is None:
+            raise
+        raise UsageError(f"{target} cannot be written: {why}; choose another place") from None
     finally:
         with suppress(OSError, ValueError):
             draft.unlink(missing_ok=True)
@@ -102,6 +108,8 @@ def disk_trouble(error: Exception, draft: Path) -> str | None:
     told = re.search(r"(?:IO error: |^)([^:]*?) \(os error \d+\)", str(error))
     if told:
         return told[1]
+    if CUT_SHORT in str(error):
+        return "the disk takes no more"
     if not isinstance(error, OSError) or not (error.errno and error.strerror):
         return None
     of_draft = error.filename is None or Path(os.fsdecode(error.filename)).is_relative_to(draft)

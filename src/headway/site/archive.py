@@ -58,7 +58,8 @@ def members(path: Path, content: bytes | None = None) -> Iterator[tuple[str, byt
     except FileNotFoundError:
         raise InputError("there is no such archive", file=path) from None
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-        message = f"is no archive that can be unpacked ({error}); copy it again"
+        why = "it is no tar archive" if "could not be opened" in str(error) else error  # else many lines
+        message = f"is no archive that can be unpacked ({why}); copy it again"
         raise InputError(message, file=path) from None
 
 

@@ -73,7 +73,7 @@ def kind_of(name: str, content: bytes) -> str | None:
 
 def bring_in(sources: Iterable[Path], target: Path) -> tuple[list[tuple[str, str]], list[str]]:
     """Make a site's folder; gives (name, what it became) of each file, and the names of what was no part."""
-    if target.exists() and any(target.iterdir()):
+    if target.is_dir() and any(target.iterdir()):
         raise UsageError(f"{target} exists and is not empty; give another folder")
     taken: list[tuple[str, str]] = []
     passed: list[str] = []
@@ -103,13 +103,13 @@ def _put(file: Path, content: bytes, name: str) -> None:
             with file.open("ab") as log:
                 log.write(content)
             return
-        raise InputError("has other columns than the log before it; bring in one of them", file=name)
+        raise InputError("has other columns than the log before it; import only one of them", file=name)
     if file.name == "reservations.txt" and content.lstrip().startswith(b"ReservationName"):
         file.write_bytes(content)  # scontrol names the nodes, which sacctmgr may not
         return
     if file.name == "reservations.txt":
         return
-    raise InputError(f"is a second {file.name}; bring in one of them", file=name)
+    raise InputError(f"would be a second {file.name} of the site; import only one of them", file=name)
 
 
 def _contents(sources: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
