@@ -14,6 +14,7 @@ import headway as package
 from commands import SWF, Headway
 from headway import Schedule
 from headway.explain import Explanation, explain
+from headway.platform import Cluster
 from headway.schedule import WHY
 from headway.workload.models import generate
 from small_schedules import Job, pieces, schedule, workload
@@ -259,6 +260,19 @@ def test_a_moved_job_is_told_where_to() -> None:
         labels={"cluster": ["lyon", "nancy"]},
     )  # fmt: skip
     assert "moved to the cluster nancy" in said(explain(result, 1, simulate_again=False))
+
+
+def test_who_moved_away_had_waited_before_a_job_that_stayed() -> None:
+    """Job 1 ends early at 30, so job 3 moves from b to a at 60. Job 4 is then the first on b."""
+    grid = package.Platform((Cluster("a", procs=2), Cluster("b", procs=2)))
+    log = workload([(0, 2, 30, 1000), (0, 2, 100, 100), (1, 2, 50, 50), (2, 2, 50, 50)])
+    result = package.simulate(log, grid, "reallocation(period=60, threshold=1)")
+    assert (result.start // 1_000_000).tolist() == [0, 0, 60, 100]
+    text = said(explain(result, 4))
+    assert "1 job submitted before it waited already: job 3." in text
+    assert "submitted before it started; the last" not in text
+    assert "Then it was the first in order of submission, and 0 of the 2 processors" in text
+    assert "it waited another 40 s" in text
 
 
 # ---- the command -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from headway.policies.pools import cluster_pools, cluster_sizes, policy_at
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
 from headway.schedule.codes import ENDED
+from headway.schedule.moves import Moves
 from headway.schedule.pieces import Pieces
 from headway.schedule.processor_sets import numbers
 from headway.schedule.table import all_pieces
@@ -88,8 +89,7 @@ class Case:
     def before(self) -> npt.NDArray[np.bool_]:
         """Jobs that were submitted before this one (the order of the log decides ties)."""
         submit, rows = self.schedule.submit, np.arange(len(self.schedule))
-        earlier = (submit < self.submit) | ((submit == self.submit) & (rows < self.row))
-        return np.asarray(earlier & self.of_pool)
+        return np.asarray((submit < self.submit) | ((submit == self.submit) & (rows < self.row)))
 
     def after(self) -> npt.NDArray[np.bool_]:
         """Jobs that were submitted after this one."""
@@ -150,12 +150,17 @@ class Case:
 
     def waiting(self, t: int) -> Rows:
         """Jobs submitted before this one that still wait when all that starts at ``t`` has started."""
-        job, since, until = self.waits
+        job, since, until, _ = self.waits
         return np.unique(job[self.before()[job] & (since <= t) & (t < until)])
 
     @cached_property
-    def waits(self) -> tuple[Rows, Rows, Rows]:
-        """Jobs of its pool, and from when to when each waited; one that was stopped may wait again."""
+    def waits(self) -> tuple[Rows, Rows, Rows, npt.NDArray[np.bool_]]:
+        """Jobs, from when to when each waited in its pool, and whether it started then or moved away.
+
+        One that was stopped may wait again.
+        """
+        if self.schedule.moves is not None:
+            return self._waits_there(self.schedule.moves)
         rows, held = np.flatnonzero(self.of_pool), self.held
         order = held.in_order()
         last, following = order[:-1], order[1:]
@@ -164,7 +169,22 @@ class Case:
             np.concatenate([rows, held.job[last[again]]]),
             np.concatenate([self.schedule.submit[rows], held.end[last[again]]]),
             np.concatenate([self.schedule.first_start[rows], held.start[following[again]]]),
+            np.ones(len(rows) + np.count_nonzero(again), np.bool_),
         )
+
+    def _waits_there(self, moves: Moves) -> tuple[Rows, Rows, Rows, npt.NDArray[np.bool_]]:
+        """The same on a cluster between which tasks move while they wait."""
+        first = np.array(self.schedule.cluster)
+        first[moves.job[::-1]] = moves.source[::-1]
+        job = np.concatenate([np.arange(len(self.schedule)), moves.job])
+        order = np.argsort(job, kind="stable")
+        job = job[order]
+        since = np.concatenate([self.schedule.submit, moves.time])[order]
+        where = np.concatenate([first, moves.target])[order]
+        last = np.append(job[1:] != job[:-1], True)
+        until = np.where(last, self.schedule.first_start[job], np.append(since[1:], 0))
+        here = where == where[last][self.row]
+        return job[here], since[here], until[here], last[here]
 
     @cached_property
     def closed(self) -> tuple[Rows, Rows, Rows]:

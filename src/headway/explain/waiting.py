@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.explain.place import Case, Rows
 from headway.explain.words import at, count_jobs, duration, jobs, processors
@@ -18,15 +19,15 @@ def at_submission(case: Case) -> list[str]:
     where = f" of {case.pool}" if case.pool else ""
     free = f"{case.free(case.submit)} of the {processors(case.capacity)}{where} were free"
     said = [f"{free}, and it needed {case.procs}{' on one node' if case.inside_nodes else ''}."]
-    still, starting = case.waiting(case.submit), _started(case, case.submit, case.submit)[0]
+    still, (starting, _, started) = case.waiting(case.submit), _left(case, case.submit, case.submit)
     if len(still):
-        wanted = int(case.schedule.procs[still].sum())
+        wanted = f", for {processors(int(case.schedule.procs[still].sum()))} in all"
+        told = "" if case.schedule.moves is not None else wanted  # tasks may be moulded anew
         said.append(
-            f"{count_jobs(len(still))} submitted before it waited already, for {processors(wanted)} in all: "
-            f"{jobs(case.ids(still))}."
+            f"{count_jobs(len(still))} submitted before it waited already{told}: {jobs(case.ids(still))}."
         )
-    elif len(starting):
-        told = jobs(case.ids(np.unique(starting))).capitalize()
+    elif started.any():
+        told = jobs(case.ids(np.unique(starting[started]))).capitalize()
         said.append(f"{told}, submitted before it, started at that instant.")
     else:
         said.append("No job submitted before it was waiting.")
@@ -37,14 +38,13 @@ def while_waiting(case: Case) -> list[str]:
     """The stages of the wait, in order."""
     if case.start == case.submit:
         return []
-    ahead, begun = _started(case, case.submit + 1, case.start)
+    ahead, left, started = _left(case, case.submit + 1, case.start)
     behind = len(case.waiting(case.start)) > 0
     said: list[str] = []
-    turn = case.submit
-    if len(ahead):
-        last, then = ahead[-1], int(begun[-1])
-        if not behind:
-            turn = then
+    turn = int(left[-1]) if len(left) else case.submit
+    if started.any():
+        ahead, left = ahead[started], left[started]
+        last, then = ahead[-1], int(left[-1])
         said.append(
             f"While it waited, {count_jobs(len(np.unique(ahead)))} submitted before it started; the last was "
             f"job {case.ids(last)}, which took {processors(int(case.schedule.procs[last]))} {at(then, case)}."
@@ -57,12 +57,15 @@ def while_waiting(case: Case) -> list[str]:
     return said
 
 
-def _started(case: Case, begin: int, end: int) -> tuple[Rows, Rows]:
-    """Jobs submitted before this one that had waited and started in [begin, end], and when, in order."""
-    job, _, until = case.waits
+def _left(case: Case, begin: int, end: int) -> tuple[Rows, Rows, npt.NDArray[np.bool_]]:
+    """Jobs submitted before this one that had waited until some time in [begin, end], in order.
+
+    With that time, and whether they started then.
+    """
+    job, _, until, started = case.waits
     chosen = np.flatnonzero(case.before()[job] & (until >= begin) & (until <= end))
     chosen = chosen[np.lexsort((job[chosen], until[chosen]))]
-    return job[chosen], until[chosen]
+    return job[chosen], until[chosen], started[chosen]
 
 
 def _for_processors(case: Case, turn: int) -> list[str]:
