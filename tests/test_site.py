@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import headway
+from headway.changes.site_changes import scheduling
 from headway.errors import InputError, UsageError
 from headway.policies.slurm.record import warm_up_days, warm_up_remark
 from headway.policies.slurm.settings import Setting
@@ -14,7 +15,6 @@ from headway.policies.slurm.setup import settings_of
 from headway.site import PARENT, Site
 from headway.site.model import UNLIMITED
 from headway.site.node_names import compressed, expanded
-from headway.what_if.site_changes import scheduling
 
 CONF = """\
 ClusterName=small

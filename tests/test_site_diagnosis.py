@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import headway
+from headway.changes.site_changes import scheduling
 from headway.site import Site
 from headway.site.anonymise import anonymise_site
-from headway.what_if.site_changes import scheduling
 from slurm_by_hand import UNDISTURBED, log, site
 from slurm_by_hand import starts as undisturbed
 
