@@ -140,7 +140,7 @@ def test_a_site_has_slurms_rules_compiled_while_people_read(
     site = str(fresh.parent / "fjord")
     try:
         told = run("site", "example", site)
-        assert "slurm is compiled meanwhile" in told.err and begun == ["slurm"]
+        assert "slurm is being compiled" in told.err and begun == ["slurm"]
         run("site", "export")  # on a login node nobody simulates
         assert begun == ["slurm"]
         kept = jit_cache.keeping().folder

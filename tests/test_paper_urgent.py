@@ -250,7 +250,7 @@ def test_an_interrupt_loses_nothing_that_was_finished(
     done = cli("reproduce", "urgent", "--quick", "--out", "kept", "--quiet")
     assert done.status == 130
     assert done.err.split("headway: ")[-1] == (
-        "interrupted; what was finished is kept in kept, and the same command goes on from there\n"
+        "interrupted; finished parts are kept in kept, and the same command continues from there\n"
     )
     assert len(json.loads((tmp_path / "kept" / "runs.json").read_text())["runs"]) == 2
     again = Runs(tmp_path / "kept", lambda text: None)

@@ -84,3 +84,12 @@ def listed(items: Sequence[str]) -> str:
     'a, b and c'
     """
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def signed_percent(share: float, decimals: int = 0) -> str:
+    """A relative change with its sign; a zero has none.
+
+    >>> signed_percent(-0.34), signed_percent(-0.004), signed_percent(-0.004, 1)
+    ('-34%', '0%', '-0.4%')
+    """
+    return re.sub(r"^[+-](?=0(\.0+)?%$)", "", f"{share:+.{decimals}%}")

@@ -79,10 +79,10 @@ def anonymise(
         console.print(f"kept: {', '.join(listed)} ({why})")
     if done.left_out:
         names = ", ".join(dict.fromkeys(done.left_out))
-        console.print(f"left out, because anything may stand there: {names}")
+        console.print(f"left out, because these may contain anything: {names}")
     if done.blanked:
         values = ", ".join(f"{count:,} {kind}" for kind, count in done.blanked.items())
-        console.print(f"emptied, because they are not what stands there: {values}")
+        console.print(f"emptied, because they are not valid values of their fields: {values}")
 
 
 def _key(file: Path | None) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.cli.display import table_of
 from headway.cli.tables import in_words, number
-from headway.plain import counted
+from headway.plain import counted, signed_percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,8 +59,9 @@ def _score(found: Fidelity) -> list[str]:
         offs = [seed[simulated] / row[recorded] - 1 for seed in found.seeds if row[recorded]]
         off = row[simulated] / row[recorded] - 1 if row[recorded] else None
         text = f"{words}: recorded {number(row[recorded])} s, simulated {number(row[simulated])} s"
-        text += "" if off is None else f", {off:+.0%}"
-        said.append(text + (f" ({min(offs):+.0%} to {max(offs):+.0%})" if len(offs) > 1 else ""))
+        text += "" if off is None else f", {signed_percent(off)}"
+        band = f" ({signed_percent(min(offs))} to {signed_percent(max(offs))})" if len(offs) > 1 else ""
+        said.append(text + band)
     near = []
     for seconds, words in ((60, "a minute"), (600, "ten minutes"), (3600, "an hour")):
         shares = [seed[f"within_{seconds}"] for seed in found.seeds]

@@ -98,7 +98,9 @@ def compile_for_the_next(spec: Spec, display: Display) -> None:
 
     if may_compile_beside() and jit_cache.keeping().folder is not None and not jit_cache.holds(spec.name):
         compile_beside(spec)
-        display.say(f"first use: {spec.name} is compiled meanwhile, which takes a minute or two ...")
+        display.say(
+            f"first use: {spec.name} is being compiled in the background, which takes a minute or two ..."
+        )
 
 
 def compile_beside(spec: Spec) -> subprocess.Popen[bytes]:

@@ -89,7 +89,9 @@ def live_outlook(inputs: Inputs, policy: str, grid: Path, cluster: str, asked: i
         room = room_now(of, site, jobs)
         if room < asked:
             have = f"{cluster} has {counted(room, 'processor')} on nodes that are up"
-            raise UsageError(f"{have}; a job of {asked} waits until others come back, nobody knows when")
+            raise UsageError(
+                f"{have}; a job of {asked} must wait for others to come back, and nobody knows when they will"
+            )
         machine = Platform.procs(room)
         jobs = [job for job in jobs if job.start is not None or job.procs <= room]
     record, at = present(jobs, now, machine, past)

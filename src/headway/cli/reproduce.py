@@ -106,7 +106,7 @@ def _reproduce(
     except KeyboardInterrupt as stop:
         remedy = "nothing was finished yet"
         if any(folder.iterdir()):
-            remedy = f"what was finished is kept in {folder}, and the same command goes on from there"
+            remedy = f"finished parts are kept in {folder}, and the same command continues from there"
         raise Interrupted(remedy) from stop
     finally:
         with suppress(OSError):

@@ -37,7 +37,7 @@ def shadow(
     every: Annotated[float, options.value("--every", "SECONDS", "Time between two looks.")] = 30,
     looks: Annotated[
         int,
-        options.number("--looks", "N", "End after so many looks; 0 goes on until it is interrupted.", 0),
+        options.number("--looks", "N", "Stop after N looks at the queue; 0 runs until interrupted.", 0),
     ] = 0,
     json: options.Json = False,
 ) -> None:

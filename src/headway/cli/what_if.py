@@ -43,7 +43,7 @@ def what_if(
     rule: options.Rules = None,
     report: Annotated[
         Path | None,
-        options.value("--report", "FILE", "Write a report for whoever decides: .html."),
+        options.value("--report", "FILE", "Write a report for decision makers: .html."),
     ] = None,
     force: options.ReplaceFile = False,
     list_changes: Annotated[bool, options.flag("--list", "Show every change with an example.")] = False,

@@ -40,7 +40,7 @@ REASONS = {
     "JobArrayTaskLimit": "as many tasks of its array ran as may at once",
     "Reservation": "a reservation kept it from its nodes",
     "Licenses": "its licences were in use",
-    "ReqNodeNotAvail": "nodes that it needs were away or reserved, and nobody else kept it out",
+    "ReqNodeNotAvail": "nodes that it needs were away or reserved, and nothing else kept it from starting",
 }
 """What the reasons that are no limits mean."""
 

@@ -84,8 +84,8 @@ def _machine(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> li
     whole = int(times[-1] - times[0]) / SECOND
     if whole and idle > 0.01 * whole:
         found.append(
-            f"for {idle / 86400:.1f} of {whole / 86400:.1f} days jobs waited while less than half of the "
-            "processors ever used were: down times, reservations, limits or partitions"
+            f"for {idle / 86400:.1f} of {whole / 86400:.1f} days jobs waited although less than half of "
+            "the peak number of processors was in use: down times, reservations, limits or partitions"
         )
     return found
 

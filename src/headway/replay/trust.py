@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from headway.plain import signed_percent
 from headway.replay.errors_by_class import Row
 
 CLOSE = 0.25
@@ -41,4 +42,5 @@ def _band(mean: float, seeds: Sequence[Row]) -> str:
     if len(seeds) < 2:
         return ""
     offs = [row["bias"] / mean for row in seeds]
-    return f" ({min(offs):+.0%} to {max(offs):+.0%} over {len(seeds)} phases of the controller's clocks)"
+    low, high = signed_percent(min(offs)), signed_percent(max(offs))
+    return f" ({low} to {high} over {len(seeds)} phases of the controller's clocks)"

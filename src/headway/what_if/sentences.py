@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from headway.campaign.intervals import Paired
-from headway.plain import counted
+from headway.plain import counted, signed_percent
 from headway.policies.spec import parse_spec
 from headway.what_if.answer import Answer, Class
 
@@ -71,8 +70,7 @@ def _span(low: float, high: float) -> str:
     ('-34% to +10%', '-0.4% to 0.0%')
     """
     decimals = 1 if max(abs(low), abs(high)) < 0.01 else 0
-    shown = (f"{part:+.{decimals}%}" for part in (low, high))
-    return " to ".join(re.sub(r"^[+-](?=0(\.0)?%)", "", part) for part in shown)
+    return f"{signed_percent(low, decimals)} to {signed_percent(high, decimals)}"
 
 
 def _over_weeks(overall: Paired) -> str:
@@ -172,7 +170,7 @@ def _truth(found: Answer) -> list[str]:
         return []
     off = true.overall["bias"] / true.overall["mean_recorded"]
     way = "longer" if off > 0 else "shorter"
-    band = f" ({min(offs):+.0%} to {max(offs):+.0%})" if len(offs) > 1 else ""
+    band = f" ({signed_percent(min(offs))} to {signed_percent(max(offs))})" if len(offs) > 1 else ""
     bound = max(0.01, *(abs(one) for one in offs))  # nothing is known better than that
     return [
         f"How close the base comes: its mean wait is {abs(off):.0%} {way} than the recorded one{band}, "
@@ -186,9 +184,7 @@ def _small(found: Answer) -> list[str]:
     bound, change = max(map(abs, _offs(found)), default=0.0), found.overall.change
     if change is None or abs(change) >= bound:
         return []
-    return [
-        f"This change is smaller than the error of the base itself, {bound:.0%}, so nobody can be sure of it."
-    ]
+    return [f"This change is smaller than the error of the base itself, {bound:.0%}, so it is not certain."]
 
 
 def _counted(found: Answer) -> list[str]:

@@ -48,7 +48,7 @@ UNIVERSAL = (
     Law("node shares", "jobs have each node once, and there their processors", named_nodes.check_shares),
     Law("node CPUs", "at no instant are more CPUs of a named node held than it has", named_nodes.check_cpus),
     Law("node memory", "the same for the memory of each named node", named_nodes.check_memory),
-    Law("exclusive nodes", "a job that is to be alone on nodes meets nobody there", named_nodes.check_alone),
+    Law("exclusive nodes", "an exclusive job shares its nodes with no other job", named_nodes.check_alone),
     Law("partition nodes", "nodes are of the job's partition and have its features", partitions.check_nodes),
     Law(
         "partition access",

@@ -155,7 +155,7 @@ def _unresumed(record: Record, pieces: Pieces, order: Column) -> Finding:
     aside = pieces.state[order] == SUSPENDED
     last = np.append(pieces.job[order][1:] != pieces.job[order][:-1], True)
     return of_jobs(
-        record, aside & last, lambda _: "is suspended and never goes on", pieces.end[order], pieces.job[order]
+        record, aside & last, lambda _: "is suspended and never resumes", pieces.end[order], pieces.job[order]
     )
 
 
@@ -176,7 +176,7 @@ def urgent_laws(spec: Spec) -> tuple[Law, ...]:
     """UJFB's invariants with these parameters; a limit of the hosts' memory may let an urgent job wait."""
     laws = [
         Law("urgent untouched", "no urgent job is ever stopped", check_untouched),
-        Law("same processors", "a suspended job goes on where it was", check_same_processors),
+        Law("same processors", "a suspended job resumes on the same processors", check_same_processors),
         Law("no gaps", "a suspended job runs, is swapped or suspended from start to end", check_no_gaps),
     ]
     regular = str(spec.params.get("regular", "conservative"))

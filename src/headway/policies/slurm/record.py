@@ -63,8 +63,8 @@ def warm_up_remark(site: Site) -> str:
     if not days:
         return ""
     return (
-        f"usage before the log is unknown (no shares.txt), so fair share warms up: after {days:g} days "
-        f"(PriorityDecayHalfLife) half of what it looks at is known, after {2 * days:g} three quarters"
+        f"usage before the log is unknown (no shares.txt), so fair share warms up: half of what counts "
+        f"is known after {days:g} days (PriorityDecayHalfLife), three quarters after {2 * days:g}"
     )
 
 
