@@ -149,6 +149,20 @@ def test_a_job_that_was_suspended_has_not_ended_and_does_not_run() -> None:
     assert "1 job that came later started before it, in a run that was stopped later (job 3); none" in text
 
 
+def test_processors_of_suspended_jobs_are_not_free_for_regular_ones() -> None:
+    """Job 2, urgent, takes 2 of job 1's 4 processors from 11 to 61; job 1 is swapped in then and runs on."""
+    jobs: list[Job] = [(0, 4, 100, 100), (10, 2, 50, 50), (12, 1, 20, 20)]
+    text = told(jobs, 4, "ujfb(swap=1)", 3, urgent=[False, True, False])
+    assert "0 of the 4 processors were free, and it needed 1." in text
+    assert "0 of the 1 processors it needed were free; it waited another 2 min 20 s for others to end" in text
+    ends = "job 2 with 2 processors after 49 s; job 1 with 4 processors after 2 min 20 s."
+    assert f"What ended and freed processors, counted from its submission: {ends}" in text
+    assert "kept for jobs" not in text
+    second = [*jobs[:2], (12, 2, 20, 20)]
+    marked = told(second, 4, "ujfb(swap=1)", 3, urgent=[False, True, True])
+    assert "2 of the 4 processors were free, and it needed 2." in marked
+
+
 def test_who_took_the_place_of_a_redirected_job_is_named_also_if_it_was_redirected_later() -> None:
     """theta 0: job 2 makes job 1 go and starts in its place; job 3 makes job 2 go."""
     jobs: list[Job] = [(0, 2, 50, 50), (1, 2, 50, 50), (2, 2, 50, 50)]

@@ -16,7 +16,7 @@ from headway.policies.nodes.baseline import Baseline
 from headway.policies.pools import cluster_pools, cluster_sizes, policy_at
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
-from headway.schedule.codes import ENDED
+from headway.schedule.codes import ENDED, STATES
 from headway.schedule.moves import Moves
 from headway.schedule.pieces import Pieces
 from headway.schedule.processor_sets import numbers
@@ -43,6 +43,8 @@ class Case:
     capacity: int
     held: Pieces
     """The pieces that held processors of that pool."""
+    kept: Pieces
+    """The pieces of it that were suspended."""
     of_pool: npt.NDArray[np.bool_]
     """The jobs that waited for the same processors."""
 
@@ -106,13 +108,26 @@ class Case:
         return int((self.rooms - self._used(self.held.start <= t, t)).max())
 
     def _used(self, began: npt.NDArray[np.bool_], t: int) -> Rows:
-        """Processors that others hold, or that are closed, by node, of the pieces that began."""
+        """Processors that others hold, or that are closed or kept, by node, of the pieces that began."""
         holds = began & (self.held.end > t) & (self.held.job != self.row)
         used = np.zeros(len(self.rooms), np.int64)
         np.add.at(used, self.places[holds], self.held.procs[holds])
-        start, end = self.away
-        used[0] += np.count_nonzero((start <= t) & (t < end))
+        processor, start, end = self.shut
+        shut = processor[(start <= t) & (t < end)]
+        if len(shut):
+            used[0] += len(np.setdiff1d(shut, _by_processor(self.held.select(holds))[0]))
         return used
+
+    def freed(self, after: int, until: int) -> Rows:
+        """The pieces that let processors go in (after, until], by their job's end, a stop or a swap."""
+        held = self.held
+        order = held.in_order()
+        last, following = order[:-1], order[1:]
+        on = (held.job[last] == held.job[following]) & (held.end[last] == held.start[following])
+        goes_on = np.zeros(len(held), np.bool_)
+        goes_on[last[on & (held.procs[following] >= held.procs[last])]] = True
+        lets_go = ~goes_on & (held.procs > 0) & (held.start < held.end)
+        return np.flatnonzero(lets_go & (held.end > after) & (held.end <= until))
 
     @property
     def inside_nodes(self) -> bool:
@@ -194,16 +209,30 @@ class Case:
 
     @cached_property
     def away(self) -> tuple[Rows, Rows]:
-        """From when to when a processor is closed and nobody holds it, each by itself."""
-        processor, start, end = self.closed
-        held, sets = self.held, self.held.processors
-        if not len(processor) or sets is None:
+        """From when to when a processor is closed or kept and nobody holds it, each by itself."""
+        processor, start, end = self.shut
+        if not len(processor) or self.held.processors is None:
             return start, end
-        near = np.flatnonzero((held.end > start.min()) & (held.start < end.max())).tolist()
-        named = [numbers(sets[piece]) if sets[piece] else [] for piece in near]
-        rows = np.repeat(near, [len(of_piece) for of_piece in named]).astype(np.int64)
-        members = np.concatenate([np.zeros(0, np.int64), *named]).astype(np.int64)
-        return unheld(self.closed, (members, held.start[rows], held.end[rows]))
+        near = (self.held.end > start.min()) & (self.held.start < end.max())
+        return unheld((processor, start, end), _by_processor(self.held.select(near)))
+
+    @cached_property
+    def shut(self) -> tuple[Rows, Rows, Rows]:
+        """The same of processors that are closed or kept, whoever holds them."""
+        kept = _by_processor(self.kept if self._is_kept_out else self.kept.select(self.kept.job < 0))
+        processor, start, end = (np.concatenate(both) for both in zip(self.closed, kept, strict=True))
+        return processor, start, end
+
+    @property
+    def _is_kept_out(self) -> bool:
+        """Whether the processors of suspended jobs are kept from it: they are for urgent ones."""
+        urgent = self.schedule.workload.get("urgent")
+        if urgent is None or urgent[self.row]:
+            return False
+        try:
+            return self.spec.name == "ujfb" and self.spec.params["idle"] != "lent"
+        except HeadwayError:
+            return False
 
 
 def case_of(schedule: Schedule, job: int) -> Case:
@@ -236,7 +265,25 @@ def case_of(schedule: Schedule, job: int) -> Case:
     held = pieces.select(holding)
     if schedule.shares is not None:
         pool, capacity, held = _in_partition(schedule, row, held, (pool, capacity))
-    return Case(schedule, row, pieces, own, pool, capacity, held, of_pool)
+    return Case(schedule, row, pieces, own, pool, capacity, held, _kept(pieces.select(inside)), of_pool)
+
+
+def _kept(pieces: Pieces) -> Pieces:
+    """The pieces that were suspended, from the beginning of their swap on."""
+    order = pieces.in_order()
+    last, following = order[:-1], order[1:]
+    swapped = (pieces.state[last] == STATES.index("swap_out")) & (pieces.end[last] == pieces.start[following])
+    begun = pieces.start.copy()
+    begun[following[swapped]] = pieces.start[last[swapped]]
+    return replace(pieces, start=begun).select(pieces.state == STATES.index("suspended"))
+
+
+def _by_processor(pieces: Pieces) -> tuple[Rows, Rows, Rows]:
+    """Each processor of each piece with the piece's start and end, where they are known."""
+    named = [numbers(text) if text else [] for text in pieces.processors or [""] * len(pieces)]
+    rows = np.repeat(np.arange(len(pieces)), [len(of_piece) for of_piece in named])
+    members = np.concatenate([np.zeros(0, np.int64), *named]).astype(np.int64)
+    return members, pieces.start[rows], pieces.end[rows]
 
 
 def _in_partition(

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from headway.explain.place import Case, Rows
 from headway.explain.words import at, count_jobs, duration, jobs, processors
 from headway.plain import listed
-from headway.schedule.codes import ENDED, WHY
+from headway.schedule.codes import ENDED, STATES, WHY
 
 MANY = 4
 """Ends of jobs, and outages, told one by one; more are summed up."""
@@ -85,8 +85,7 @@ def _for_processors(case: Case, turn: int) -> list[str]:
         f"{whom} it was the first in order of submission, and {free} of the {case.procs} processors "
         f"it needed were free{there}; it waited another {longer} for others to end."
     ]
-    held = (case.held.start < case.held.end) & (case.held.procs > 0)
-    ends = np.flatnonzero(held & (case.held.end > turn) & (case.held.end <= case.start))
+    ends = case.freed(turn, case.start)
     ends = ends[np.lexsort((case.held.job[ends], case.held.end[ends]))]
     if not len(ends):
         return said
@@ -110,8 +109,8 @@ def _for_processors(case: Case, turn: int) -> list[str]:
 
 def _ended(case: Case, pieces: Rows) -> str:
     """What these pieces did with their processors; those of a stopped run may be gone with it."""
-    ways = case.held.ended[pieces]
-    if np.isin(ways, [ENDED.index("done"), ENDED.index("walltime")]).all():
+    ways, swapped = case.held.ended[pieces], case.held.state[pieces] == STATES.index("swap_out")
+    if (np.isin(ways, [ENDED.index("done"), ENDED.index("walltime")]) & ~swapped).all():
         return "ended and freed"
     left = "left" if (ways == ENDED.index("failed")).any() else "freed"
     return f"was stopped and {left}" if len(pieces) == 1 else f"ended or were stopped and {left}"
@@ -218,7 +217,7 @@ def reason(case: Case) -> list[str]:
     """Why it started when it did."""
     why = WHY[case.schedule.why[case.row]]
     begun = int(case.schedule.start[case.row])
-    ended = np.flatnonzero((case.held.end == begun) & (case.held.start < begun) & (case.held.procs > 0))
+    ended = case.freed(begun - 1, begun)
     freed = ""
     if len(ended) and why in ("head", "backfill", "reservation"):
         total = int(case.held.procs[ended].sum())
