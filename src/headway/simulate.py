@@ -1,4 +1,4 @@
-"""Puts a workload, a platform and a policy together, and gives a schedule."""
+"""Run a workload on a platform under a policy, and get a schedule."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def simulate(
     """Run ``workload`` on ``platform`` under ``policy`` and return the schedule.
 
     ``platform`` may be a number of processors, ``policy`` a text, or a policy of your own: a function of the
-    view, or an object with a method ``decide(view)``. ``progress`` is told (finished jobs, all jobs) now and
-    then, ``notify`` gets one line when a policy is compiled for the first time on this machine, and when the
-    workload has nothing that the policy is for.
+    view, or an object with a method ``decide(view)``. ``progress`` is called with (finished jobs, all jobs)
+    from time to time. ``notify`` is called with one line if the policy is compiled for the first time on this
+    machine, and if the workload has no jobs of the kind that the policy is for.
     """
     ran = run_policy(workload, platform, policy, progress, notify)
     return result_of(ran, {"seed": seed, **ran.provenance})
@@ -121,7 +121,7 @@ def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingM
 
 
 def warm(prepared: Prepared, spec: Spec, notify: Notify | None) -> None:
-    """Compile what this policy needs; say so when it is not in the cache."""
+    """Compile what this policy needs; say so if it is not in the cache."""
     hooks = prepared.hooks or ((prepared.setup.hook, prepared.setup.memory),)
     loop = prepared.loop or clock.loop
     if notify is not None and not all(is_cached(hook, loop) for hook, _ in hooks):

@@ -1,7 +1,7 @@
 """Time moves here and nowhere else.
 
-One instant: what is due ends, then processors come and go (:mod:`headway.engine.outages`), then arrivals join
-in file order, then the policy has its turn. A job of zero length ends in a second turn at the same time.
+At one instant, due runs end, then processors come and go (:mod:`headway.engine.outages`), then arrivals join
+in file order, then the policy has its turn. A job of zero run time ends in a second turn at the same instant.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from headway.units import NEVER
 
 @kernel
 def needed(state: State, world: World, run: int) -> int:
-    """How long a run would hold its processors if nothing stopped it: its lead, then what is left to do."""
+    """How long a run holds its processors if nothing stops it: its lead plus the remaining work."""
     job = state.runs[Run.JOB, run]
     runtime = world.runtime[job]
     over = state.jobs[Job.STRETCH_OVER, job]
@@ -44,7 +44,7 @@ def needed(state: State, world: World, run: int) -> int:
 
 @kernel
 def foresee(state: State, world: World) -> None:
-    """Note the real ends of the runs that the last turn started."""
+    """Record the real ends of the runs that the last turn started."""
     for run in range(state.clock[Clock.FRESH], state.clock[Clock.RUNS]):
         if state.runs[Run.END, run] != OPEN:
             continue
@@ -79,7 +79,7 @@ def end_due(state: State, world: World, t: int) -> None:
 
 @kernel
 def ended(state: State, run: int, how: int, place: int) -> None:
-    """A run has ended, by itself or at its walltime: its job is done, and stands among those that ended."""
+    """Record that a run has ended, by itself or at its walltime: its job is done and is listed as ended."""
     stop(state, run, how)
     state.jobs[Job.PHASE, state.runs[Run.JOB, run]] = Phase.DONE
     state.clock[Clock.FINISHED] += 1
@@ -126,7 +126,7 @@ def crowded(state: State, world: World, arriving: int) -> bool:
 
 @kernel
 def open_instant(state: State, world: World, t: int) -> int:
-    """Let it be ``t``, which is no later than what happens next: ends, then arrivals."""
+    """Move the clock to ``t``, which is no later than the next event: ends, then arrivals."""
     if crowded(state, world, arrivals_at(state, t)):
         return Step.GROW
     clock = state.clock
@@ -144,7 +144,7 @@ def open_instant(state: State, world: World, t: int) -> int:
 def step(state: State, world: World) -> int:
     """Close the present instant and open the next: ends, then arrivals; then it is the policy's turn.
 
-    Where the world has something to tell at that instant, EVENT is returned first: the instant is open, and
+    If something outside the engine happens at that instant, EVENT is returned first: the instant is open, and
     the next call is the policy's turn. PAUSE is returned before an instant at which jobs may arrive that are
     not in the table yet.
     """
@@ -192,7 +192,7 @@ def one_step(state: State, world: World) -> int:
 def loop(hook, state, world, instants):  # type: ignore[no-untyped-def]
     """Run the compiled policy ``hook`` for a number of instants; compiled with its types by the driver.
 
-    ASK is returned where the policy asks its owner something: its turn goes on with the next call.
+    ASK is returned if the policy asks its owner something: its turn continues with the next call.
     """
     for _ in range(instants):
         code = step(state, world)

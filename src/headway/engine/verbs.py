@@ -11,7 +11,7 @@ from headway.engine.tables import OPEN, Clock, Ended, Fault, Job, Phase, Pool, R
 from headway.jit import kernel
 
 NOBODY = -1
-"""The job of a fault that concerns none."""
+"""The job of a fault that concerns no job."""
 
 
 @kernel
@@ -93,7 +93,7 @@ def stop(state: State, run: int, ended: int) -> None:
 
 @kernel
 def kill(state: State, job: int, ended: int) -> bool:
-    """Stop a running job; its work is lost, what was kept of it too, and it waits again."""
+    """Stop a running job: its work is lost, also what suspensions kept of it, and it waits again."""
     if state.jobs[Job.PHASE, job] != Phase.RUNNING:
         return refuse(state, Fault.NOT_RUNNING, job)
     stop(state, state.jobs[Job.RUN, job], ended)
@@ -105,7 +105,7 @@ def kill(state: State, job: int, ended: int) -> bool:
 
 @kernel
 def lose(state: State, job: int, ended: int) -> bool:
-    """Stop a running job for good: what it has done is lost, and it does not wait again."""
+    """Stop a running job for good: its work is lost, and it does not wait again."""
     if state.jobs[Job.PHASE, job] != Phase.RUNNING:
         return refuse(state, Fault.NOT_RUNNING, job)
     stop(state, state.jobs[Job.RUN, job], ended)
@@ -116,7 +116,7 @@ def lose(state: State, job: int, ended: int) -> bool:
 
 @kernel
 def suspend(state: State, job: int) -> bool:
-    """Stop a running job and keep what it has done; its processors can be lent to others meanwhile."""
+    """Stop a running job and keep its work; others can use its processors meanwhile."""
     if state.jobs[Job.PHASE, job] != Phase.RUNNING:
         return refuse(state, Fault.NOT_RUNNING, job)
     run = state.jobs[Job.RUN, job]
@@ -130,7 +130,7 @@ def suspend(state: State, job: int) -> bool:
 
 @kernel
 def resume(state: State, job: int, lead: int) -> bool:
-    """Let a suspended job go on in the pool where it was, its program ``lead`` later."""
+    """Resume a suspended job in its pool; its program continues ``lead`` later."""
     if state.jobs[Job.PHASE, job] != Phase.SUSPENDED:
         return refuse(state, Fault.NOT_SUSPENDED, job)
     pool, kept = state.runs[Run.POOL, state.jobs[Job.RUN, job]], state.jobs[Job.KEPT, job]
@@ -144,9 +144,9 @@ def resume(state: State, job: int, lead: int) -> bool:
 
 @kernel
 def suspend_on_nodes(state: State, job: int) -> bool:
-    """Stop a running job on named nodes and keep what it has done: others may have its CPUs meanwhile.
+    """Stop a running job on named nodes and keep its work: others may use its CPUs meanwhile.
 
-    Its memory and what it holds of further resources stay its own.
+    It keeps its memory and its further resources.
     """
     if not suspend(state, job):
         return False
@@ -158,7 +158,7 @@ def suspend_on_nodes(state: State, job: int) -> bool:
 def start_suspended(state: State, job: int, count: int, why: int, limit: int) -> bool:
     """Start a waiting job on the ``count`` nodes proposed and suspend it at once: others use its CPUs.
 
-    Its memory and further resources are its own from now on; it ends by ``limit`` once it has gone on.
+    It holds its memory and further resources from now on; after it resumes, it ends by ``limit``.
     """
     if state.jobs[Job.PHASE, job] != Phase.WAITING:
         return refuse(state, Fault.NOT_WAITING, job)

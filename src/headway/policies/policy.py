@@ -1,14 +1,14 @@
-"""A policy with its parameters: whatever Headway asks of a policy, it asks this object.
+"""A policy with its parameters: the object that answers all of Headway's questions about a policy.
 
-One class for each policy, in the policy's folder; its description names it (``PolicyInfo.home``). A method
-that a policy does not define says what is true of most: one machine, one queue, no invariants of its own.
+Each policy has one class in its folder, which its description names (``PolicyInfo.home``). A method that a
+policy does not define gives the answer for most policies: one machine, one queue, no invariants of its own.
 
     spec.policy                       the object of a parsed spec
-    .on(platform, workload)           as it plans there, or the reason why it cannot
+    .on(platform, workload)           its form there, or the reason why it has none
     .to_run(platform, workload)       the same for a simulation, where outages and feedback may come too
     .pools, .fitting, .prepare        processors, jobs, and what the engine runs
-    .as_local, .as_group              what a grid or redirection must know to have it inside
-    .laws                             what the audit may hold it to
+    .as_local, .as_group              what a grid or redirection needs to use it inside
+    .laws                             the invariants that the audit checks
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Seen(Protocol):
-    """What of a schedule decides which invariants can be judged on it."""
+    """The parts of a schedule that decide which invariants can be checked on it."""
 
     @property
     def places(self) -> Mapping[str, Any]: ...
@@ -48,7 +48,7 @@ class Seen(Protocol):
 
 
 class Policy:
-    """What is true of most policies; each says what is otherwise."""
+    """The answers for most policies; each policy overrides those in which it differs."""
 
     is_grid = False
     """Whether its pools are the clusters of a grid."""
@@ -61,17 +61,17 @@ class Policy:
     why_no_outages = "it plans for a machine that stays as it is"
     """The reason, where it does not."""
     takes_feedback = False
-    """Whether jobs may be submitted when others have ended: all that it keeps of a job is in its column."""
+    """Whether jobs may be submitted when others end: all that it records of a job is in the job's column."""
     in_place = False
     """Whether it takes them with feedback at their columns, as jobs that return."""
     takes_cancelled = False
-    """Whether jobs cancelled while they waited are in its queue until then; others leave them out."""
+    """Whether its queue holds jobs that are cancelled while they wait; other policies leave them out."""
     goes_on = False
     """Whether it takes jobs that ran or were submitted before its first instant (columns `ran`, `since`)."""
     in_file_order = False
-    """Whether ties are decided by the order of the file, which it then must know."""
+    """Whether the order of the file decides ties, so that the policy must know it."""
     laws_of_the_queue = True
-    """Whether its invariants look at the whole queue: then they do not apply where jobs were taken away."""
+    """Whether its invariants look at the whole queue: then they do not apply if jobs were removed."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec, self.params = spec, spec.params
@@ -195,48 +195,48 @@ class Policy:
         return self.prepare(arrivals, procs)
 
     def as_local(self) -> Local:
-        """How jobs join it, leave it and are foreseen, as a cluster of a grid must know."""
+        """How jobs join it, leave it and get estimates, which a cluster of a grid must know."""
         raise UsageError(f"{self.spec.name} does not say how a waiting job leaves its queue")
 
     def live_hook(self, prepared: Prepared, known: Known, may_stop: bool) -> Hook | None:
-        """What is called in the place of the compiled hook where jobs come one by one; None: that itself."""
+        """What replaces the compiled hook if jobs arrive one by one; None: nothing."""
         return None
 
     def as_group(self) -> Group:
-        """What redirection must know to have it in one of its groups."""
+        """What redirection needs to use it in one of its groups."""
         raise UsageError(f"redirection: {self.spec.name} cannot have a group of its own")
 
     def policy_of_cluster(self, platform: Platform, cluster: int) -> Policy:
-        """The policy that schedules the jobs of a cluster; but for a grid, itself."""
+        """The policy that schedules the jobs of a cluster: itself, except for a grid."""
         return self
 
     # ---- after the run ----------------------------------------------------------------------------------
 
     def seen_as(self, seen: Seen) -> Policy:
-        """The form of the policy that a schedule is of, where it has several."""
+        """The form of the policy that made a schedule, if it has several."""
         return self
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
-        """Names of the invariants it obeys beside the universal ones; the audit knows them by these."""
+        """Names of the invariants it keeps beside the universal ones."""
         return ()
 
     def keeps_deadlines(self, redirected: bool) -> tuple[bool, bool]:
-        """Whether deadlines are looked at where a job came first, and where it ended."""
+        """Whether it considers deadlines where a job arrives first, and where it ends."""
         return False, False
 
 
 def one_queue(seen: Seen) -> bool:
-    """Whether a schedule has one queue on one pool: elsewhere a replay of that says nothing."""
+    """Whether a schedule has one queue on one pool, which a replay of the queue needs."""
     return seen.pieces is None and not any(name in seen.places for name in ("group", "cluster", "node"))
 
 
 def never_idle(seen: Seen) -> tuple[str, ...]:
-    """What a policy keeps to whose first job starts whenever it fits."""
+    """Invariants of a policy whose first job starts whenever it fits."""
     return ("idle machine",) if one_queue(seen) and seen.outages is None else ()
 
 
 def before_maintenance(seen: Seen) -> tuple[str, ...]:
-    """What a policy that plans with walltimes keeps to on a machine whose processors come and go."""
+    """Invariants of a policy that plans with walltimes, on a machine whose processors come and go."""
     return () if seen.outages is None else ("maintenance",)
 
 

@@ -36,14 +36,14 @@ from headway.policies.queueing.strict import MACHINE, head_fits, reason
 
 
 class Rule(IntEnum):
-    """A parameter behind those of every queue."""
+    """The parameters that follow those of every queue."""
 
     DEPTH = OWN
     """Reservations per pass; 0: all."""
     PROMISES = OWN + 1
-    """Whether the order is such that shadow times are promises."""
+    """Whether shadow times are promises under the order of the queue."""
     NEWCOMERS_ONLY = OWN + 2
-    """Whether only newcomers can start while nothing comes free."""
+    """Whether only newcomers can start while no processors become free."""
     ESTIMATE = OWN + 3
     """How two runs of a user become an estimate, where jobs are planned with them: AVERAGE or LONGER."""
 
@@ -66,8 +66,8 @@ def begin(state: State, k: int, q: int, place: int, why: int) -> int:
 def first_candidate(state: State, k: int) -> int:
     """Where the search for jobs to backfill begins: behind the head, or at the newcomers.
 
-    When nothing came free since the last pass, free processors, shadow and extra are what that pass left,
-    and time only makes the test harder; so who could not pass then cannot pass now.
+    If no processors became free since the last pass, free processors, shadow and extra are as that pass left
+    them, and time only makes the test harder; so a job that could not pass then cannot pass now.
     """
     behind_head = state.pools[Pool.HEAD, 2 * k] + 1
     if option(state, k, Rule.NEWCOMERS_ONLY) and not state.pools[Pool.FREED, k]:
@@ -77,7 +77,7 @@ def first_candidate(state: State, k: int) -> int:
 
 @kernel
 def can_change(state: State, k: int) -> bool:
-    """Whether a pass may start a job: something came free or joined since the last, or the order moves."""
+    """Whether a pass may start a job: processors became free, jobs joined, or the order changes with time."""
     return bool(
         state.pools[Pool.FREED, k]
         or state.pools[Pool.NEWCOMERS, k] > 0
