@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 
@@ -294,6 +295,40 @@ def test_moves_before_a_refusal_are_moves(monkeypatch: pytest.MonkeyPatch) -> No
             moves = live.agent.reallocate(live.agent.now)
             assert [move.task.number for move in moves] == [3] and len(sent) > 1
             assert live.agent.on_status(3)["moves"] == 1
+
+
+@pytest.mark.parametrize("mode", ["regular", "cancel"])
+def test_a_task_that_somebody_holds_where_it_waits_is_not_moved(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with folder() as path:
+        policy = f"reallocation(period=99999, threshold=1, mode={mode})"
+        with running(written(path, cluster("a", 1) + cluster("b", 1), policy=policy)) as live:
+            live.agent.on_submit(short(20, 100, cluster="b").as_json())
+            live.agent.on_submit(short(20, 30, cluster="a").as_json())
+            for _ in range(2):
+                live.agent.on_submit(short(0, 20).as_json())
+            held = live.agent.on_status(3)["batch_name"]
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            server = live.servers[0]
+            assert isinstance(server, LocalServer)
+            poll = server.poll
+
+            def polled(names: list[str], prefix: str = "") -> dict[str, Any]:
+                found = poll(names, prefix)
+                if held in found["jobs"]:
+                    found["jobs"][held]["stays"] = True
+                return found
+
+            monkeypatch.setattr(server, "poll", polled)
+            live.agent.on_cancel(1)
+            live.turn()
+            moves = live.agent.reallocate(live.agent.now)
+            assert [move.task.number for move in moves] == [4]
+            assert live.agent.on_status(3)["batch_name"] == held
+            monkeypatch.undo()
+            live.turn()
+            assert 3 not in live.agent.accounts.staying
 
 
 def test_commands_and_outputs_are_the_owners_alone_also_in_a_folder_that_others_can_read() -> None:

@@ -26,7 +26,7 @@ from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.slurm.server import SlurmServer
 from headway.live.wire import NoAnswer, Refused
 from headway.policies.grid.composed.cluster import Shape
-from headway.policies.grid.notes import NO_ANSWER
+from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.policies.spec import parse_spec
 from headway.units import NEVER, SECOND
 from live_grids import cluster, folder, marked, running, short, written
@@ -359,7 +359,7 @@ def test_a_job_that_died_without_a_word_is_over_long_before_its_limit(
         assert found["ended"] == (None if state == "running" else ended * SECOND)
 
 
-def test_what_an_operator_holds_stays_held() -> None:
+def test_what_an_operator_holds_stays_held_and_is_not_moved() -> None:
     """A user's hold is a release that a crash undid, and is made again; an operator's is not."""
     slurm = Shown()
     with folder() as path:
@@ -369,6 +369,11 @@ def test_what_an_operator_holds_stays_held() -> None:
         for why, state in (("JobHeldUser", "held"), ("JobHeldAdmin", "waiting")):
             slurm.texts["squeue"] = line(1, "PENDING", 2, "10:00", why=why).replace("j1", "hw-x.1")
             assert server.poll(["hw-x.1"])["jobs"]["hw-x.1"]["state"] == state
+        for why in ("JobHeldAdmin", "BeginTime", "Dependency"):
+            slurm.texts["squeue"] = line(1, "PENDING", 2, "10:00", why=why).replace("j1", "hw-x.1")
+            server.poll(["hw-x.1"])
+            answer = server.estimate("hw-x.1", short(1, 60).as_json())
+            assert answer == {"completion": STARTED, "procs": 0}
 
 
 @pytest.mark.parametrize(("nodes", "state"), [("(null)", "cancelled"), ("", "cancelled"), ("n1", "absent")])

@@ -34,6 +34,8 @@ class Accounts:
         self.journal, self.proxies, self.say = journal, {proxy.name: proxy for proxy in proxies}, say
         self.silent: dict[str, str] = {}
         """Servers that did not answer the last poll, and what was heard."""
+        self.staying: set[int] = set()
+        """Tasks that somebody holds where they wait, or lets wait there: not to be moved."""
         self._said: set[str] = set()
 
     def complain(self, sentence: str) -> None:
@@ -75,6 +77,7 @@ class Accounts:
             # A batch system that crashed has lost the release: it is made again when accounts are settled.
             self.journal.set_attempt(attempt.number, state="releasing")
         row = self.journal.task(attempt.task)
+        (self.staying.add if found.get("stays") else self.staying.discard)(row.number)
         if state in ("held", "waiting"):
             if row.state in (RUNNING, SUSPENDED):  # stopped by the policy of its cluster, to be run again
                 self.journal.set_task(row.number, state="waiting", started=None)

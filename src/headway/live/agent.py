@@ -186,7 +186,8 @@ class LiveAgent:
         }
         rows = [row for row in self.journal.live_tasks() if row.state == "waiting" and not row.wanted]
         for row in rows:
-            if row.number in places and not row.task.cluster and row.submitted <= now:
+            stays = row.task.cluster or row.number in self.accounts.staying
+            if row.number in places and not stays and row.submitted <= now:
                 agent.adopt(row, places[row.number])
         try:
             agent.reallocate(now)

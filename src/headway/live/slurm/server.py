@@ -153,8 +153,8 @@ class SlurmServer(ClusterServer):
         asked = Task.from_json(task)
         if name:
             state = self._state(name, self.jobs())
-            if state["state"] not in ("waiting", "held") or "held_by_user" in state:
-                return {"completion": STARTED, "procs": 0}  # what its user holds here is not moved elsewhere
+            if state["state"] not in ("waiting", "held") or "stays" in state:
+                return {"completion": STARTED, "procs": 0}
             found = self._planned(name)
             if found is not None:
                 return found | {"procs": state["procs"]}
@@ -316,8 +316,10 @@ class SlurmServer(ClusterServer):
                 # gave the number of a job that still ran to another one.
                 return {"state": "absent"}
             job = replace(job, start=None)  # Slurm shows when it was cancelled
-        if job.state == "held" and RELEASED in self._comment(job):
-            return {"state": "waiting", "procs": procs, "code": None, "held_by_user": True}
+        let_go = job.state == "held" and RELEASED in self._comment(job)
+        if let_go or (job.state == "waiting" and not job.is_eligible):
+            # Its user or an operator holds it, or lets it wait: it must not start elsewhere instead.
+            return {"state": "waiting", "procs": procs, "code": None, "stays": True}
         state = "failed" if job.state == "done" else job.state
         return {"state": state, "procs": procs, "started": job.start, "ended": job.end, "code": None}
 
