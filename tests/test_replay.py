@@ -12,8 +12,11 @@ import headway
 from headway import Schedule
 from headway.errors import InputError
 from headway.replay import fidelity
+from headway.replay.reasons import reasons
 from headway.replay.trust import trust
+from headway.site.model import Association
 from headway.workload import Workload, read
+from slurm_by_hand import log, simulated, site
 from traces import trace
 
 # Two processors. FCFS starts jobs 1 and 2 at once (0 and 0) and job 3, which needs both, when they end, at
@@ -163,3 +166,17 @@ def test_jobs_that_only_one_seed_ran_are_left_out() -> None:
     )
     found = fidelity(one, fewer)
     assert found.overall["jobs"] == 3 and [row["jobs"] for row in found.seeds] == [3, 3]
+
+
+def test_usage_before_the_log_is_missed_only_where_it_counts() -> None:
+    """Nothing is said of it where priority does not go by fair share."""
+    config = {
+        "PriorityType": "priority/multifactor", "AccountingStorageType": "accounting_storage/slurmdbd",
+        "PriorityWeightFairshare": "1000",
+    }  # fmt: skip
+    jobs, accounts = log((0, 4, 10, 10), (1, 4, 10, 10)), (Association("root"), Association("a", parent=0))
+    for weight, said in (("1000", True), ("0", False)):
+        on = site(config | {"PriorityWeightFairshare": weight}, associations=accounts)
+        schedule = simulated(jobs, on)
+        found = reasons(schedule, np.arange(2), np.zeros(2, np.int64))
+        assert any("usage before the log" in one for one in found) == said

@@ -648,3 +648,19 @@ def test_nodes_that_the_configuration_takes_away_are_told(tmp_path: Path) -> Non
     lines = CONF + 'DownNodes=n[1-2] State=DOWN Reason="new boards"\n'
     told = {one.name: one.value for one in Site.load(site_folder(tmp_path, slurm__conf=lines)).not_modelled}
     assert told["DownNodes (to be written into events.txt)"] == "n[1-2]"
+
+
+def test_what_scontrol_shows_of_other_files_is_no_parameter(tmp_path: Path) -> None:
+    """Most sites have a section of cgroup.conf behind the parameters."""
+    config = "Configuration data as of 2024-05-01T10:00:00\nClusterName    = c\nSelectType = select/linear\n"
+    more = (
+        "\nCgroup Support Configuration:\nAllowedRAMSpace         = 100.0%\nConstrainCores          = yes\n"
+    )
+    shown = {
+        "nodes__txt": "NodeName=n1 CPUTot=4 Sockets=4\n   TLSCertLastRenewal=2026-01-01T00:00:00\n",
+        "partitions__txt": "PartitionName=a\n   Nodes=n1\n",
+    }  # fmt: skip
+    empty = {"slurm__conf": "", "associations__cfg": "", "qos__txt": ""}
+    site = Site.load(site_folder(tmp_path, config__txt=config + more, **shown, **empty))
+    assert dict(site.config) == {"ClusterName": "c", "SelectType": "select/linear"}
+    assert site.not_modelled == ()

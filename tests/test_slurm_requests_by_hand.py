@@ -484,3 +484,13 @@ def test_a_licence_that_the_site_does_not_have_is_told_by_job() -> None:
     entry = next(one for one in ledger.entries if one.rule == "licenses")
     assert entry.jobs == (2,) and not entry.dropped and "not in the site's Licenses" in entry.action
     assert not simulated(jobs, site(licenses={"matlab": 3, "ansys@flex": 2})).workload.ledger.entries
+
+
+def test_a_reservation_that_the_site_does_not_know_is_told_by_job() -> None:
+    """So it is where reservations.txt is missing: the job waits and runs as if it had asked for none."""
+    jobs = log((0, 1, 10, 10), (1, 1, 10, 10), reservation=["", "course"])
+    schedule = simulated(jobs, site())
+    [entry] = schedule.workload.ledger.entries
+    assert (entry.rule, entry.jobs, entry.dropped) == ("reservation", (2,), 0)
+    assert "not in the site's reservations.txt" in entry.action
+    assert schedule.start.tolist() == simulated(log((0, 1, 10, 10), (1, 1, 10, 10)), site()).start.tolist()

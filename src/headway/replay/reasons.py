@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.plain import counted
+from headway.policies.slurm.record import misses_usage
 from headway.schedule import Schedule
 from headway.units import SECOND
 from headway.workload.slurm.not_modelled import left_unmodelled
@@ -47,7 +48,7 @@ def _site(schedule: Schedule) -> list[str]:
         names = [one.name for one in site.not_modelled]
         more = f" and {len(names) - 8:,} more" if len(names) > 8 else ""
         found.append(f"not modelled of the site's configuration: {', '.join(names[:8])}{more}")
-    if site is not None and site.associations and not site.usage:
+    if site is not None and misses_usage(site):
         found.append("usage before the log is not known (shares.txt): fair shares begin equal")
     return found
 

@@ -22,6 +22,8 @@ _PAIR = re.compile(r'\s*([\w.\[\]]+)\s*[-+*/]?=\s*("([^"]*)"|\S*)(?=\s|$)')
 _INCLUDE = re.compile(r"\s*include\s+(\S.*?)\s*$", re.IGNORECASE)
 _COMMENT = re.compile(r"(?<!\\)#.*")
 _SHOWN = re.compile(r"(?:^|\s)([A-Za-z][\w/:.]*)=")
+_OTHER_FILE = re.compile(r"\S[^=]*:\s*")
+"""The heading of a section of scontrol's."""
 DEEPEST = 20
 """Files that include each other in a row."""
 
@@ -167,8 +169,10 @@ def _pairs(line: str, path: Path, number: int) -> dict[str, str]:
 
 
 def parameters_shown(path: Path) -> Iterator[Entry]:
-    """The lines of `scontrol show config`: Key = value."""
+    """The lines of `scontrol show config`: Key = value, until those of other files, such as cgroup.conf."""
     for number, line in enumerate(text_of(path, "the configuration").splitlines(), 1):
+        if _OTHER_FILE.fullmatch(line):
+            return
         key, equals, value = line.partition("=")
         if equals and key.strip() and " " not in key.strip():
             yield Entry(str(path), number, {key.strip(): value.strip()})

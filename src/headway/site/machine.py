@@ -22,6 +22,7 @@ _NODE_NO_CONCERN = frozenset((
     "resumeaftertime", "nextstate", "reservationname",
     "comment", "extra", "instanceid", "instancetype", "restrictedcorespergpu",
     "nodeset", "nodehostname", "availabletypes", "certflags", "lowestjoules", "consumedjoules", "topology",
+    "tlscertlastrenewal", "tlscerttokenset", "parameters",
 ))  # fmt: skip
 _PARTITION_KEYS = frozenset((
     "partitionname", "nodes", "state", "prioritytier", "priorityjobfactor", "priority", "maxtime",

@@ -21,6 +21,7 @@ LICENCES = "in a reservation of licences: as if in none"
 DRAWN = "in a reservation that draws jobs in (MAGNETIC): as if it had asked for that one"
 PARTITION = "its partition is not one of the site's: in the default one, {}"
 QOS = "its QOS is not one of the site's: {}"
+RESERVATION = "its reservation is not in the site's reservations.txt: as if it had asked for none"
 LICENCE = "a licence that is not in the site's Licenses, such as one of the database: there are enough of it"
 ASSOCIATION = "the site has no association of its user and account: no shares and no limits of it"
 
@@ -58,6 +59,9 @@ def _strangers(workload: Workload, site: Site) -> Iterator[LedgerEntry]:
         gone = [name for name in workload.labels.get("qos", ()) if name not in site.qos_place]
         instead = "as normal" if "normal" in site.qos_place else "without one"
         yield from _named(workload, "qos", gone, QOS.format(instead))
+    reserved = {one.name for one in site.reservations}
+    gone = [name for name in workload.labels.get("reservation", ()) if name not in reserved]
+    yield from _named(workload, "reservation", gone, RESERVATION)
     gone = [
         label
         for label in workload.labels.get("licenses", ())
