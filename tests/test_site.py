@@ -471,7 +471,7 @@ def test_usage_warms_up_where_nobody_says_what_was_used_before(tmp_path: Path) -
     )
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     assert warm_up_days(site) == 14
-    assert "after 14 days (PriorityDecayHalfLife) half" in warm_up_remark(site)
+    assert "half of what counts is known after 14 days (PriorityDecayHalfLife)" in warm_up_remark(site)
     shares = "Account|User|RawUsage\nphys||50\nphys|ann|50\n"
     assert warm_up_days(Site.load(site_folder(tmp_path, shares__txt=shares))) == 0
     (tmp_path / "shares.txt").unlink()
