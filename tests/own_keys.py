@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 
 def arrival(job: Any, now: float) -> float:
     return float(job.submit)
@@ -45,7 +47,7 @@ def times(job: Any, factor: float = 2.0) -> float:
 
 
 def queue_first(job: Any, now: float) -> float:
-    return float(job.queue * 1e6 - (now - job.submit))
+    return float(np.array([job.queue * 1e6, job.submit - now]).sum())
 
 
 def by_hand(job: Any, now: float) -> float:

@@ -66,15 +66,17 @@ def _rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], None] | 
         for place, moving in enumerate(keys):
             function = moving.key.function
             params = dict(getattr(function, "keywords", {}))  # of a key with its parameters filled in
-            names[f"key{place}"] = jit.unkept(getattr(function, "func", function))
+            # Keys may allocate; what calls them does not, which halves the time to compile.
+            names[f"key{place}"] = jit.unkept(getattr(function, "func", function), _nrt=True)
             names |= {f"key{place}_{name}": value for name, value in params.items()}
             given = "".join(f", {name}=key{place}_{name}" for name in params)
             lines += _ONE_KEY.format(place=place, row=moving.row, given=given).splitlines()
         lines.append("    return True")
         exec("\n".join(lines), names)
-        names["one"] = jit.unkept(names["one"])
+        names["one"] = jit.routine(names["one"])
         exec(_ALL, names)
-        rekey: Callable[[int, State], None] = jit.unkept(names["rekey"], hook_signature(), nogil=True)
+        rekey: Callable[[int, State], None]
+        rekey = jit.unkept(names["rekey"], hook_signature(), nogil=True, _nrt=False)
     except Exception:  # whatever the compiler does not like, Python can run
         return None
     return rekey
