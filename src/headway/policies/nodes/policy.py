@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,10 +11,13 @@ from headway.policies.nodes.placing import HOW_TO_ADD, fit_to_nodes, has_files
 from headway.policies.policy import Policy, Seen
 
 if TYPE_CHECKING:
+    from headway.engine.tables import State
     from headway.platform import Platform
+    from headway.policies.nodes.setup import Machine
     from headway.policies.prepare import Arrivals, Prepared
     from headway.workload import Workload
 
+Hook = Callable[[int, "State"], None]
 Weights = tuple[Fraction, Fraction, Fraction]
 """X, Y and Z of the score: of the wait for the file, of files pushed out, of copies elsewhere."""
 
@@ -29,6 +32,18 @@ class OnNodes(Policy):
     by_size: ClassVar[bool] = False
     """Whether the memory sizes of nodes make the choice."""
     remark: ClassVar[str] = ""
+    backfills = False
+    """Whether jobs may be planned in windows before the last planned end."""
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.nodes.setup import Machine
+
+        machine = Machine(arrivals, self.match, self.presence, self.backfills)
+        return machine.prepared(self.set_up(machine), self.big_first, self.remark)
+
+    def set_up(self, machine: Machine) -> Hook:
+        """Write the policy's own rules into the tables of the machine; its compiled form."""
+        raise NotImplementedError
 
     @property
     def presence(self) -> str:
@@ -81,8 +96,7 @@ class Scored(OnNodes):
         return self.weights
 
     @property
-    def backfills(self) -> bool:
-        """Whether jobs may be planned in windows before the last planned end."""
+    def backfills(self) -> bool:  # type: ignore[override]
         return self.params.get("backfill", "none") == "conservative"
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
@@ -91,10 +105,12 @@ class Scored(OnNodes):
             raise UsageError(f"{self.spec.name} scores input files and the workload has none; {HOW_TO_ADD}")
         return placed
 
-    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.nodes.setup import scored
+    def set_up(self, machine: Machine) -> Hook:
+        from headway.policies.nodes.scored import scored
+        from headway.policies.nodes.setup import weigh
 
-        return scored(self, arrivals)
+        weigh(self.spec, self.rule, self.weights, machine)
+        return scored
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
         found = super().laws(seen)
@@ -155,10 +171,10 @@ class ConservativeInside(FcfsInside):
 class EasyInside(OnNodes):
     """EASY inside nodes."""
 
-    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.nodes.setup import easy
+    def set_up(self, machine: Machine) -> Hook:
+        from headway.policies.nodes.easy import easy_on_nodes
 
-        return easy(self, arrivals)
+        return easy_on_nodes
 
 
 class BackfillBig(OnNodes):
@@ -167,10 +183,12 @@ class BackfillBig(OnNodes):
     by_size = True
     big_first = True
 
-    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.nodes.setup import backfill_big
+    def set_up(self, machine: Machine) -> Hook:
+        from headway.policies.nodes.sizes import backfill_big
+        from headway.policies.nodes.tables import Rule
 
-        return backfill_big(self, arrivals)
+        machine.memory.rules[Rule.FORM] = self.params["allowance"] == "mean"
+        return backfill_big
 
 
 class AreaFilling(OnNodes):
@@ -178,10 +196,12 @@ class AreaFilling(OnNodes):
 
     by_size = True
 
-    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.nodes.setup import area_filling
+    def set_up(self, machine: Machine) -> Hook:
+        from headway.policies.nodes.setup import plan_areas
+        from headway.policies.nodes.sizes import area_filling
 
-        return area_filling(self, arrivals)
+        plan_areas(self.spec, machine)
+        return area_filling
 
     def areas_of_log(self, sizes: Sequence[float]) -> list[int]:
         """Areas of the jobs of each memory size in the log that ``areas`` names."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -29,59 +28,18 @@ from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
 from headway.units import DAY
 
-if TYPE_CHECKING:
-    from headway.policies.nodes.policy import OnNodes, Scored
-
 Table = npt.NDArray[np.int64]
 PRESENCES = ("contiguous", "until-next-start", "lru")
-BYTE_GB = Fraction(1, 10**9)
-
-
 RULES = {"fixed": at.FIXED, "leo": at.LEO, "lem": at.LEM}
-
-
-def scored(policy: Scored, arrivals: Arrivals) -> Prepared:
-    """FCFS, EFT, LEA, LEO, LEM, the free score; conservative backfilling is FCFS with windows."""
-    from headway.policies.nodes.scored import scored as hook
-
-    machine = Machine(policy, arrivals, policy.backfills)
-    machine.memory.rules[Rule.BACKFILL] = int(policy.backfills)
-    machine.memory.rules[Rule.WEIGHTS] = RULES[policy.rule]
-    _weigh(policy, machine)
-    return machine.prepared(hook, key=-machine.size_class) if policy.big_first else machine.prepared(hook)
-
-
-def easy(policy: OnNodes, arrivals: Arrivals) -> Prepared:
-    """EASY on nodes."""
-    from headway.policies.nodes.easy import easy_on_nodes as hook
-
-    return Machine(policy, arrivals).prepared(hook)
-
-
-def backfill_big(policy: OnNodes, arrivals: Arrivals) -> Prepared:
-    """Backfill on bigger nodes."""
-    from headway.policies.nodes.sizes import backfill_big as hook
-
-    machine = Machine(policy, arrivals)
-    machine.memory.rules[Rule.FORM] = int(policy.params["allowance"] == "mean")
-    return machine.prepared(hook, key=-machine.size_class)
-
-
-def area_filling(policy: OnNodes, arrivals: Arrivals) -> Prepared:
-    """Area filling."""
-    from headway.policies.nodes.sizes import area_filling as hook
-
-    machine = Machine(policy, arrivals)
-    _plan_areas(policy.spec, arrivals, machine)
-    return machine.prepared(hook)
+BYTE_GB = Fraction(1, 10**9)
 
 
 class Machine:
     """The tables of a run: nodes in the order of ties, files, and what the policy remembers of them."""
 
-    def __init__(self, policy: OnNodes, arrivals: Arrivals, backfills: bool = False) -> None:
+    def __init__(self, arrivals: Arrivals, match: str, presence: str, backfills: bool) -> None:
         assert arrivals.platform is not None
-        self.policy, self.arrivals, self.backfills = policy, arrivals, backfills
+        self.arrivals, self.match, self.backfills = arrivals, match, backfills
         self.nodes: list[Node] = in_tie_order(arrivals.platform)
         groups = [node.group for node in self.nodes]
         self.cores = np.array([group.cores for group in groups], np.int64)
@@ -90,7 +48,6 @@ class Machine:
         jobs = len(arrivals.submit)
         need = np.nan_to_num(arrivals.extra.get("needs_node_gb", np.zeros(jobs)))
         self.size_class = np.searchsorted(sizes, need).astype(np.int64)
-        match = policy.match
         ends = np.append(self.first_of_class, len(groups)).astype(np.int64)
         own = np.minimum(self.size_class, len(sizes) - 1)
         self.low = np.zeros(jobs, np.int64) if match == "any" else ends[own]
@@ -101,16 +58,16 @@ class Machine:
             [[load_time(gb, speed) for gb in self.file_gb] for speed in speeds], np.int64
         ).reshape(len(speeds), len(self.file_gb))
         self.memory = self._lay_out(jobs, of_node.astype(np.int64), memory, ends)
+        self.memory.rules[Rule.PRESENCE] = PRESENCES.index(presence)
 
     def _lay_out(self, jobs: int, speed: Table, memory: npt.NDArray[np.float64], ends: Table) -> at.Memory:
         """The tables at the beginning: every core idle, no file anywhere."""
         count, widest, sizes = len(self.nodes), int(self.cores.max()), len(ends) - 1
         rules, notes = np.zeros(len(Rule), np.int64), np.zeros(len(Note), np.int64)
-        rules[Rule.PRESENCE] = PRESENCES.index(str(self.policy.presence))
         rules[Rule.SCALE], rules[Rule.WATCHED] = 1, at.NIL
         rules[[Rule.MOST_AHEAD, Rule.MOST_EVICTED]] = 1 << 60
         rules[Rule.ORIGIN] = self.arrivals.submit[0] if jobs else 0
-        rules[Rule.AT_ONCE] = self.policy.match == "now"
+        rules[Rule.AT_ONCE], rules[Rule.BACKFILL] = self.match == "now", self.backfills
         notes[Note.INSTANT], notes[[Note.PLANS, Note.ENDED_NOW]] = at.IDLE, at.NIL
         nodes = np.zeros((len(At), count), np.int64)
         nodes[At.CORES], nodes[At.SPEED] = self.cores, speed
@@ -141,15 +98,15 @@ class Machine:
             seen=np.zeros((len(Seen), count), np.int64),
         )
 
-    def prepared(self, hook: Callable[[int, State], None], key: Table | None = None) -> Prepared:
-        """The policy ready to run."""
+    def prepared(self, hook: Callable[[int, State], None], big_first: bool, remark: str) -> Prepared:
+        """The policy ready to run; jobs of the largest size may go first."""
 
         def fill(state: State) -> None:
             rows = ((at.Use.FILE, self.file), (at.Use.LOW, self.low), (at.Use.HIGH, self.high))
             for row, column in (*rows, (at.Use.SIZE_CLASS, self.size_class)):
                 state.jobs[row] = column
-            if key is not None:
-                state.jobs[Job.KEY] = key
+            if big_first:
+                state.jobs[Job.KEY] = -self.size_class
 
         def own(state: State) -> dict[str, object]:
             return {
@@ -176,7 +133,7 @@ class Machine:
             own=own,
             notes=notes,
             lead="loading",
-            remark=self.policy.remark,
+            remark=remark,
             nodes=numbers,
         )
 
@@ -212,9 +169,9 @@ def _files(arrivals: Arrivals) -> tuple[Table, npt.NDArray[np.float64]]:
     return code.astype(np.int64), sizes
 
 
-def _weigh(policy: Scored, machine: Machine) -> None:
+def weigh(spec: Spec, rule: str, weights: tuple[Fraction, Fraction, Fraction], machine: Machine) -> None:
     """The weights as whole numbers over one scale, and how far scores can be compared exactly."""
-    x, y, z = policy.weights
+    x, y, z = weights
     shares = math.lcm(*(int(cores) for cores in machine.cores)) if y else 1
     scale = math.lcm(x.denominator, y.denominator * shares, z.denominator)
     rules = machine.memory.rules
@@ -222,20 +179,21 @@ def _weigh(policy: Scored, machine: Machine) -> None:
     worst = max(x * scale * longest, z * scale * longest * len(machine.nodes), y * scale * longest * 64)
     if worst >= 1 << 58 or scale > 1 << 20:
         raise UsageError(
-            f"{policy.spec.name}: with load={float(x):g}, evict={float(y):g} and copies={float(z):g} scores "
+            f"{spec.name}: with load={float(x):g}, evict={float(y):g} and copies={float(z):g} scores "
             "grow beyond what can be compared exactly; give smaller weights or fewer decimals"
         )
-    rules[Rule.SCALE] = scale
+    rules[Rule.WEIGHTS], rules[Rule.SCALE] = RULES[rule], scale
     rules[Rule.X], rules[Rule.Y], rules[Rule.Z] = (int(weight * scale) for weight in (x, y, z))
     rules[Rule.MOST_AHEAD] = (1 << 60) // scale
     rules[Rule.MOST_EVICTED] = (1 << 58) // max(1, int(y * scale))
-    if policy.rule == "lem":
-        threshold = policy.spec.fraction("threshold")
+    if rule == "lem":
+        threshold = spec.fraction("threshold")
         rules[Rule.THRESHOLD], rules[Rule.THRESHOLD_OVER] = threshold.numerator, threshold.denominator
 
 
-def _plan_areas(spec: Spec, arrivals: Arrivals, machine: Machine) -> None:
+def plan_areas(spec: Spec, machine: Machine) -> None:
     """Areas of the jobs that the plan is made from, and the budgets of each size on larger ones."""
+    arrivals = machine.arrivals
     earlier = str(spec.params["areas"])
     sizes = sorted({node.group.memory_gb for node in machine.nodes})
     areas = [0] * len(sizes)
