@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from headway import Schedule
 from headway.audit import UNIVERSAL, audit
 from headway.platform import Cluster, NodeGroup, Platform
-from headway.schedule.processor_sets import numbers
+from headway.platform.processor_sets import numbers
 from small_schedules import Job, easy_starts, fcfs_starts, pieces, preempted, schedule, untied, workload
 
 S = 1_000_000
@@ -290,6 +290,7 @@ def test_two_jobs_on_one_processor() -> None:
 def test_ranges_of_processors() -> None:
     assert numbers("0-3,7") == [0, 1, 2, 3, 7]
     assert numbers("5") == [5]
+    assert numbers("7,0-3 2") == [0, 1, 2, 3, 7]  # a set: in order, each once
     with pytest.raises(ValueError, match="3-"):
         numbers("3-")
 

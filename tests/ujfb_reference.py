@@ -8,9 +8,9 @@ from typing import Any
 
 import headway
 from headway import Schedule
+from headway.platform.processor_sets import numbers
 from headway.policies.spec import parse_spec
 from headway.schedule import STATES, WHY
-from headway.schedule.processor_sets import numbers
 from instances import log_of
 from reference.jobs import SECOND, Job
 from reference.urgent import Urgent, simulate_ujfb

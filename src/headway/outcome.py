@@ -21,7 +21,7 @@ from headway.engine.drive import Jobs, counts
 from headway.engine.outages import ChangingMachine
 from headway.engine.submissions import Submissions
 from headway.engine.tables import Clock, Ended, Job, Phase, Run, Share, State
-from headway.platform import Platform
+from headway.platform import Platform, processor_sets
 from headway.policies.policy import Policy
 from headway.policies.prepare import BOOTING, UNBOUNDED, OnNodes, Prepared, Sets, Sites
 from headway.result import Result
@@ -291,7 +291,7 @@ def name_processors(pieces: Pieces, runs: Column, job_of: Column, sets: Sets) ->
         if pieces.state[place] == swap_out and run in sets.borrower:
             held = common(held, sets.of_run[sets.borrower[run]])
             pieces.procs[place] = sum(high - low for low, high in held)
-        texts.append(",".join(str(low) if high == low + 1 else f"{low}-{high - 1}" for low, high in held))
+        texts.append(processor_sets.text(held))
     pieces.processors = texts
 
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from headway.engine.ranges import ranges_of
 from headway.errors import InputError
+from headway.platform import processor_sets
 from headway.units import SECOND, microseconds
 from headway.values import NUMBER, fits
-
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-MOST = 1 << 24
-"""Processors that one allocation may name."""
 
 
 @dataclass(frozen=True)
@@ -89,28 +89,13 @@ def processors(text: object) -> list[int]:
     """The numbers of an allocation such as "0-3 7", in order; ValueError where it is something else."""
     if not isinstance(text, str):
         raise ValueError(text)
-    found: set[int] = set()
-    for part in re.split(r"[ ,]+", text.strip()):
-        match = _RANGE.fullmatch(part)
-        if match is None:
-            raise ValueError(text)
-        low, high = int(match[1]), int(match[2] or match[1])
-        if high < low or high - low >= MOST:
-            raise ValueError(text)
-        found.update(range(low, high + 1))
-    return sorted(found)
+    return processor_sets.numbers(re.sub("[ ,]+", " ", text.strip()))
 
 
-def ranges(numbers: Iterable[int]) -> str:
+def ranges(numbers: Sequence[int]) -> str:
     """Numbers in order as an allocation is written.
 
     >>> ranges([0, 1, 2, 3, 7])
     '0-3 7'
     """
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return " ".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
+    return processor_sets.text(ranges_of(np.array(numbers, np.int64)), " ")

@@ -12,6 +12,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.platform.absences import CLOSED, absences, unheld
 from headway.platform.node_table import nodes_of
 from headway.platform.outages import Outages
+from headway.platform.processor_sets import numbers
 from headway.policies.nodes.baseline import Baseline
 from headway.policies.pools import cluster_pools, cluster_sizes, policy_at
 from headway.policies.spec import Spec
@@ -19,7 +20,6 @@ from headway.schedule import Schedule
 from headway.schedule.codes import ENDED, STATES
 from headway.schedule.moves import Moves
 from headway.schedule.pieces import Pieces
-from headway.schedule.processor_sets import numbers
 from headway.schedule.table import all_pieces
 
 Rows = npt.NDArray[np.int64]

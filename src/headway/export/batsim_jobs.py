@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headway.figures.bands import bands
 from headway.figures.painting import strips
+from headway.platform import processor_sets
 from headway.schedule import Schedule
 from headway.units import SECOND, seconds_text
 from headway.writing import replacing
@@ -55,21 +56,7 @@ def _places(schedule: Schedule) -> list[str]:
     last = ~shown.lost[piece]
     first = low + shown.offsets[shown.band[piece]]
     ranges: list[set[tuple[int, int]]] = [set() for _ in range(len(schedule))]
-    rows, starts, ends = (values[last].tolist() for values in (shown.job[piece], first, first + count - 1))
+    rows, starts, ends = (values[last].tolist() for values in (shown.job[piece], first, first + count))
     for row, begin, end in zip(rows, starts, ends, strict=True):
         ranges[row].add((begin, end))
-    return [
-        " ".join(str(begin) if begin == end else f"{begin}-{end}" for begin, end in _joined(found))
-        for found in ranges
-    ]
-
-
-def _joined(found: set[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges (both ends belong to them) in order, neighbours and overlaps as one."""
-    joined: list[tuple[int, int]] = []
-    for begin, end in sorted(found):
-        if joined and begin <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((begin, end))
-    return joined
+    return [processor_sets.text(processor_sets.joined(found), " ") for found in ranges]

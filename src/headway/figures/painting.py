@@ -12,13 +12,14 @@ Each piece gets the lowest gap that holds it whole, else the largest gaps, so th
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from headway.engine.ranges import Ranges, give, remove, take_lowest
 from headway.figures.bands import Bands, Ints
-from headway.schedule.processor_sets import numbers
+from headway.platform.processor_sets import ranges
 
 AROUND = 20_000
 """Pieces up to which those without numbers are painted around those with numbers."""
@@ -46,28 +47,13 @@ def strips(bands: Bands) -> Strips:
     return table[:, 0], table[:, 1], table[:, 2]
 
 
-def runs(members: list[int]) -> list[tuple[int, int]]:
-    """Neighbouring numbers as half-open ranges.
-
-    >>> runs([0, 1, 2, 7])
-    [(0, 3), (7, 8)]
-    """
-    ranges: list[tuple[int, int]] = []
-    for member in sorted(members):
-        if ranges and ranges[-1][1] == member:
-            ranges[-1] = (ranges[-1][0], member + 1)
-        else:
-            ranges.append((member, member + 1))
-    return ranges
-
-
 def _paint(bands: Bands, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[tuple[int, int, int]]:
     """The strips of one band. What a schedule holds beyond the band's size lies above it, for all to see."""
     rows = np.flatnonzero(here)
     # A job of no length is over before another starts on its processors at the same instant.
     rows = rows[np.lexsort((bands.job[rows], bands.end[rows] > bands.start[rows], bands.start[rows]))]
-    free: list[tuple[int, int]] = [(0, 2**62)]
-    held: list[tuple[int, int, list[tuple[int, int]]]] = []
+    free: Ranges = [(0, 2**62)]
+    held: list[tuple[int, int, Ranges]] = []
     painted: list[tuple[int, int, int]] = []
     for piece, start, end, procs in zip(
         rows.tolist(),
@@ -77,22 +63,20 @@ def _paint(bands: Bands, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> li
         strict=True,
     ):
         while held and held[0][0] <= start:
-            for gap in heapq.heappop(held)[2]:
-                _give_back(free, gap)
+            give(free, heapq.heappop(held)[2])
         size = int(bands.sizes[bands.band[piece]])
         taken = _take(free, procs, size)
         if end > start:
             heapq.heappush(held, (end, piece, taken))
         else:
-            for gap in taken:
-                _give_back(free, gap)
+            give(free, taken)
         painted.extend((piece, low, high - low) for low, high in taken)
     return painted
 
 
 def _named(sets: Sequence[str], pieces: Iterable[int]) -> list[tuple[int, int, int]]:
     """The strips of pieces whose processors have numbers."""
-    return [(piece, low, high - low) for piece in pieces for low, high in runs(numbers(sets[piece]))]
+    return [(piece, low, high - low) for piece in pieces for low, high in ranges(sets[piece])]
 
 
 def _paint_around(bands: Bands, sets: Sequence[str], rows: Ints) -> list[tuple[int, int, int]]:
@@ -106,58 +90,31 @@ def _paint_around(bands: Bands, sets: Sequence[str], rows: Ints) -> list[tuple[i
     for row in known:
         span = spans.setdefault((int(bands.job[row]), sets[row]), [int(bands.start[row]), 0])
         span[0], span[1] = min(span[0], int(bands.start[row])), max(span[1], int(bands.end[row]))
-    kept = sorted((begin, end, runs(numbers(text))) for (_, text), (begin, end) in spans.items())
+    kept = sorted((begin, end, ranges(text)) for (_, text), (begin, end) in spans.items())
     begins, longest = [begin for begin, _, _ in kept], max((end - begin for begin, end, _ in kept), default=0)
-    free: list[tuple[int, int]] = [(0, 2**62)]
-    held: list[tuple[int, int, list[tuple[int, int]]]] = []
-    others = np.array([row for row in rows.tolist() if not sets[row]], np.int64)
+    free: Ranges = [(0, 2**62)]
+    held: list[tuple[int, int, Ranges]] = []
+    others = np.array([row for row in rows.tolist() if not sets[row] and bands.procs[row]], np.int64)
     others = others[
         np.lexsort((bands.job[others], bands.end[others] > bands.start[others], bands.start[others]))
     ]
     for row in others.tolist():
         start, end = int(bands.start[row]), int(bands.end[row])
         while held and held[0][0] <= start:
-            for gap in heapq.heappop(held)[2]:
-                _give_back(free, gap)
+            give(free, heapq.heappop(held)[2])
         near = kept[bisect_left(begins, start - longest) : bisect_left(begins, max(end, start + 1))]
-        blocked = sorted({part for begin, stop, parts in near if stop > start for part in parts})
-        taken = _take_lowest(free, blocked, int(bands.procs[row]))
+        open_to_it = list(free)
+        for _, stop, parts in near:
+            if stop > start:
+                remove(open_to_it, parts)
+        taken = take_lowest(open_to_it, int(bands.procs[row]))
+        remove(free, taken)
         heapq.heappush(held, (end, row, taken))
         painted.extend((row, low, high - low) for low, high in taken)
     return painted
 
 
-def _take_lowest(
-    free: list[tuple[int, int]], blocked: list[tuple[int, int]], procs: int
-) -> list[tuple[int, int]]:
-    """Remove and return the `procs` lowest free processors that are not blocked."""
-    taken: list[tuple[int, int]] = []
-    rest: list[tuple[int, int]] = []
-    for low, high in free:
-        for begin, end in [*((b, min(e, high)) for b, e in blocked if b < high and e > low), (high, high)]:
-            if procs and begin > low:
-                count = min(procs, begin - low)
-                taken.append((low, low + count))
-                procs, low = procs - count, low + count
-            if max(low, end) > low or begin > low:
-                rest.append((low, max(low, end)))
-            low = max(low, end)
-    free[:] = [gap for gap in _joined(rest) if gap[0] < gap[1]]
-    return taken
-
-
-def _joined(gaps: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Neighbouring gaps as one."""
-    found: list[tuple[int, int]] = []
-    for low, high in gaps:
-        if found and found[-1][1] == low:
-            found[-1] = (found[-1][0], high)
-        else:
-            found.append((low, high))
-    return found
-
-
-def _take(free: list[tuple[int, int]], procs: int, size: int) -> list[tuple[int, int]]:
+def _take(free: Ranges, procs: int, size: int) -> Ranges:
     """Remove and return `procs` processors, in one strip below `size` if there is a gap for it."""
     for place, (low, high) in enumerate(free):
         if min(high, size) - low >= procs:
@@ -165,7 +122,7 @@ def _take(free: list[tuple[int, int]], procs: int, size: int) -> list[tuple[int,
             return [(low, low + procs)]
     # What lies above the size comes last; it is taken only where a schedule holds more than there is.
     order = sorted(range(len(free)), key=lambda place: free[place][0] - min(free[place][1], size))
-    taken: list[tuple[int, int]] = []
+    taken: Ranges = []
     for place in order:
         low, high = free[place]
         room = high - low if low >= size else min(high, size) - low
@@ -180,13 +137,3 @@ def _take(free: list[tuple[int, int]], procs: int, size: int) -> list[tuple[int,
         free[-1] = (low + procs, high)
     free[:] = [gap for gap in free if gap[0] < gap[1]]
     return sorted(taken)
-
-
-def _give_back(free: list[tuple[int, int]], gap: tuple[int, int]) -> None:
-    """Put a gap among the free ones, joined to its neighbours."""
-    insort(free, gap)
-    place = free.index(gap)
-    if place + 1 < len(free) and free[place + 1][0] == free[place][1]:
-        free[place : place + 2] = [(free[place][0], free[place + 1][1])]
-    if place and free[place - 1][1] == free[place][0]:
-        free[place - 1 : place + 1] = [(free[place - 1][0], free[place][1])]

@@ -19,12 +19,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from headway.errors import InputError, UsageError
-from headway.platform.outage import KINDS, Outage, Range
+from headway.platform import processor_sets
+from headway.platform.outage import KINDS, Outage
 from headway.units import LONGEST, SECOND, microseconds, seconds_text
 
 COLUMNS = ("kind", "start", "end", "procs", "processors", "announced", "note")
 MOST_BYTES = 200_000_000
-_SET = re.compile(r"\d{1,10}(-\d{1,10})?([, ]\d{1,10}(-\d{1,10})?)*")
 
 
 def bytes_of(path: Path) -> bytes:
@@ -81,13 +81,15 @@ def outage_of(row: Mapping[str, str | None], path: Path, line: int, unix_start: 
 
     if None in row:
         raise InputError("has more cells than the header", file=path, line=line)
-    kind, start, processors = cell("kind").lower(), time("start"), processors_of(cell("processors"))
+    kind, start = cell("kind").lower(), time("start")
     if kind not in KINDS:
         raise wrong(f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {cell('kind')!r}", "kind")
     if start is None:
         raise wrong("is empty; give the seconds or the date at which it begins", "start")
-    if processors is None:
-        raise wrong(f"must be a set such as 0-3,7, not {cell('processors')!r}", "processors")
+    try:
+        processors = tuple(processor_sets.ranges(cell("processors"))) if cell("processors") else ()
+    except ValueError:
+        raise wrong(f"must be a set such as 0-3,7, not {cell('processors')!r}", "processors") from None
     held = sum(high - low for low, high in processors)
     if cell("procs") and not re.fullmatch(r"\d{1,10}", cell("procs")):
         raise wrong(f"must be a whole number, not {cell('procs')!r}", "procs")
@@ -130,41 +132,16 @@ def moment(text: str, field: str, path: Path, line: int, unix_start: int | None)
     return at
 
 
-def processors_of(text: str) -> tuple[Range, ...] | None:
-    """The ranges of ``0-3,7`` in ascending order, joined; None where the text is something else.
-
-    >>> processors_of("7,0-3 4")
-    ((0, 5), (7, 8))
-    """
-    if not text:
-        return ()
-    if not _SET.fullmatch(text):
-        return None
-    ranges: list[Range] = []
-    for part in sorted(re.split("[, ]", text), key=lambda part: int(part.partition("-")[0])):
-        low, _, high = part.partition("-")
-        first, last = int(low), int(high or low) + 1
-        if last <= first:
-            return None
-        if ranges and ranges[-1][1] >= first:
-            ranges[-1] = (ranges[-1][0], max(last, ranges[-1][1]))
-        else:
-            ranges.append((first, last))
-    return tuple(ranges)
-
-
 def outages_text(outages: Iterable[Outage]) -> str:
     """The outages as such a file, which says the same when it is read."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
     for outage in outages:
-        spans = ",".join(
-            str(low) if high == low + 1 else f"{low}-{high - 1}" for low, high in outage.processors
-        )
         times = [
             "" if time is None else seconds_text(time)
             for time in (outage.start, outage.end, outage.announced)
         ]
-        table.writerow([outage.kind, *times[:2], outage.procs, spans, times[2], outage.note])
+        named = processor_sets.text(outage.processors)
+        table.writerow([outage.kind, *times[:2], outage.procs, named, times[2], outage.note])
     return out.getvalue()

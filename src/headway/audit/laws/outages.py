@@ -16,7 +16,7 @@ from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, togethe
 from headway.plain import counted
 from headway.platform import Outage
 from headway.platform.absences import absences
-from headway.schedule.processor_sets import numbers
+from headway.platform.processor_sets import numbers
 from headway.units import LONGEST, seconds_text
 
 Column = NDArray[np.int64]

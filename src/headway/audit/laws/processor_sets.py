@@ -7,8 +7,8 @@ import numpy as np
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
 from headway.plain import counted
+from headway.platform.processor_sets import numbers
 from headway.schedule import Pieces
-from headway.schedule.processor_sets import numbers
 from headway.units import seconds_text
 
 
@@ -30,14 +30,14 @@ def check(record: Record) -> Finding | None:
             message = f"job {job}: {text!r} is not a set of processors like 0-3,7"
             bad.append(fault(start, (job,), message))
             continue
-        if len(set(members)) != pieces.procs[piece]:
+        if len(members) != pieces.procs[piece]:
             wide = counted(int(pieces.procs[piece]), "processor")
-            message = f"job {job} holds {wide}, its set {text} has {len(set(members))}"
+            message = f"job {job} holds {wide}, its set {text} has {len(members)}"
             bad.append(fault(start, (job,), message))
-        if max(members) >= record.capacity:
-            message = f"job {job} holds processor {max(members)} of a machine of {record.capacity}"
+        if members[-1] >= record.capacity:
+            message = f"job {job} holds processor {members[-1]} of a machine of {record.capacity}"
             bad.append(fault(start, (job,), message))
-        held.extend((piece, member) for member in set(members))
+        held.extend((piece, member) for member in members)
     return together(Finding(len(bad), tuple(bad)), _disjoint(record, pieces, held))
 
 
