@@ -30,7 +30,6 @@ from headway.platform import Cluster as Site
 from headway.policies.grid.composed.cluster import Shape, Submission
 from headway.policies.grid.composed.foresight import Copy
 from headway.policies.grid.local_policies import run_together
-from headway.policies.prepare import Prepared
 from headway.policies.spec import Spec, make_spec
 from headway.units import NEVER
 
@@ -107,11 +106,9 @@ class Picture:
     waiting: list[tuple[int, Job]]
 
 
-def planned_from(
-    site: Site, spec: Spec, picture: Picture, now: int, prepared: Prepared | None = None
-) -> Batch:
+def planned_from(site: Site, spec: Spec, picture: Picture, now: int) -> Batch:
     """A batch system under a policy that finds a cluster as it is, to foresee what it would do."""
-    batch = Batch(site, spec, prepared)
+    batch = Batch(site, spec)
     batch.restart({number: (start, job) for number, start, job in picture.running}, now)
     batch.open(now)
     if picture.waiting:
@@ -122,14 +119,12 @@ def planned_from(
 class Batch:
     """The cluster under its policy. Jobs are numbers that the caller gives."""
 
-    def __init__(
-        self, site: Site, spec: Spec, prepared: Prepared | None = None, may_stop: bool = True
-    ) -> None:
+    def __init__(self, site: Site, spec: Spec, may_stop: bool = True) -> None:
         check_live(spec)
         self.site, self.spec, self.may_stop = site, spec, may_stop
         beside = [Job(1, Shape(1, 1, 1), memory_kb=1), Job(1, Shape(1, 1, 1), urgent=True, memory_kb=1)]
         jobs = beside * (PREPARED_FOR // 2)
-        self.prepared = prepared or spec.policy.prepare_joining(arrivals_of(jobs, site), site.procs)
+        self.prepared = spec.policy.prepare_joining(arrivals_of(jobs, site), site.procs)
         self.engine = self._new_engine()
         self._acts: list[Act] = []
         self.seen_at = 0
