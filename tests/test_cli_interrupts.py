@@ -100,3 +100,19 @@ def test_nothing_stays_behind() -> None:
     with interruptible():
         assert signal.getsignal(signal.SIGINT) is not before
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_while_the_command_line_is_loaded_is_one_line() -> None:
+    """Ctrl-C right after Enter comes in the midst of imports; it showed where each of them stands."""
+    code = """
+import os, signal, sys
+class Loading:
+    def find_spec(self, name, path, target=None):
+        if name == "headway.cli.entry":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Loading())
+from headway.cli import main
+main()
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "headway: interrupted\n")

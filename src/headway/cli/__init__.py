@@ -5,6 +5,17 @@ Exit status: 0 done, 1 the audit found a fault, 2 bad input or usage, 130 interr
 
 from __future__ import annotations
 
-from headway.cli.entry import main
+import sys
 
 __all__ = ["main"]
+
+
+def main() -> None:
+    """Entry point of the ``headway`` command, which can be interrupted while its parts are still loaded."""
+    try:
+        from headway.cli.entry import main as run
+
+        run()
+    except KeyboardInterrupt:
+        print("headway: interrupted", file=sys.stderr)  # noqa: T201
+        sys.exit(130)
