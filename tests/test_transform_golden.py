@@ -113,6 +113,16 @@ def test_filters_know_names_where_the_log_has_names() -> None:
     assert apply(work, 'without(users=["ann"])').job.tolist() == [1, 3]
 
 
+@pytest.mark.parametrize("keep", ["only", "without"])
+def test_a_name_that_the_log_does_not_have_is_told_with_those_that_it_has(keep: str) -> None:
+    numbers = jobs(submit=[0, 1, 2], queue=[2, 0, 2], user=[1, 0, 1]).with_labels(user=["ann", "bob"])
+    with pytest.raises(UsageError, match=r"^the log has no queue foo; it has numbers for them: 0, 2$"):
+        apply(numbers, f"{keep}(queues=[foo])")
+    with pytest.raises(UsageError, match=r"no user bop \(did you mean 'bob'\?\); there are ann, bob$"):
+        apply(numbers, f"{keep}(users=[ann, bop])")
+    assert len(apply(numbers, f"{keep}(queues=[7])")) == (0 if keep == "only" else 3)  # another part has it
+
+
 def test_flurries_of_sdsc_sp2_by_name() -> None:
     work = jobs(submit=[0, 1, 2], user=[21, 21, 374], job=[13717, 16208, 28552])
     assert apply(work, "without(flurries=sdsc-sp2)").job.tolist() == [16208]
@@ -426,3 +436,25 @@ def test_a_limit_shortens_requests_and_says_who_is_killed() -> None:
         assert seconds(same.walltime) == [50] and not list(same.ledger)
     with pytest.raises(UsageError, match="walltime must be above 0"):
         apply(work, "limit(walltime=0)")
+
+
+def test_a_merge_keeps_what_slurm_knew_of_jobs_under_their_new_numbers() -> None:
+    """Dependencies and arrays name jobs by number; QOS and accounts are those of their site."""
+
+    def slurm(submit: list[int], depends: str, qos: str) -> Workload:
+        asked = {"dependency": [-1, 0], "array": [-1, 2], "constraint": [0, -1], "qos": [0, 0]}
+        columns = {name: np.array(values) for name, values in asked.items()}
+        columns |= {"procs": np.ones(2, int), "runtime": np.full(2, 5), "walltime": np.full(2, 9)}
+        made = Workload.from_arrays(unit="s", submit=submit, **columns)
+        return made.with_labels(dependency=[depends], constraint=["rome"], qos=[qos])
+
+    one, other = slurm([0, 2], "afterok:1", "high"), slurm([1, 3], "afterany:1+5?singleton", "low")
+    both = merge(one, [other], names=["x", "y"])
+    assert both.job.tolist() == [1, 3, 2, 4] and both.columns["array"].tolist() == [-1, -1, 2, 4]
+
+    def names(column: str) -> list[str]:
+        return [both.name_of(column, code, unknown="") for code in both.columns[column].tolist()]
+
+    assert names("dependency") == ["", "", "afterok:1", "afterany:3+5?singleton"]
+    assert names("constraint") == ["rome", "rome", "", ""] and both.labels["constraint"] == ["rome"]
+    assert names("qos") == ["x/high", "y/low", "x/high", "y/low"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +20,9 @@ from headway.workload.transform.registry import transformation
 
 PEOPLE = ("user", "group", "queue", "partition", "executable")
 """Columns whose numbers mean something only within their log."""
-OF_JOBS = {"preceding": 1, "follows": 0}
+WITHIN = (*PEOPLE, "file", "account", "qos")
+"""Columns whose names mean something only within their log."""
+OF_JOBS = {"preceding": 1, "follows": 0, "array": 0}
 """Columns that hold job numbers, and the smallest number that is one."""
 
 
@@ -38,7 +41,7 @@ def merge(
 
     Jobs are in submission order. Job numbers, and numbers of users, groups, queues, partitions and
     executables, of the second log on are raised above those before, so that none is mistaken for another;
-    whoever follows a job follows it under its new number.
+    whoever follows a job, or depends on it, does so under its new number.
     """
     logs = [workload, *(_opened(other) for other in with_)]
     names = [_short_name(log, k) for k, log in enumerate(logs)] if names is None else names
@@ -58,10 +61,10 @@ def merge(
             np.where(part >= OF_JOBS[name], part + offset, part)
             for part, offset in zip(columns[name], offsets, strict=True)
         ]
-    for name in [n for n in every if n in PEOPLE or n == "file"]:
+    for name in [n for n in every if n != "cluster"]:
         if any(name in log.labels for log in logs):
-            columns[name], labels[name] = _relabelled(name, logs, columns[name], names)
-        else:
+            columns[name], labels[name] = _relabelled(name, logs, columns[name], names, offsets)
+        elif name in PEOPLE or name == "file":
             columns[name] = _raised(columns[name])
     labels["cluster"] = list(names)
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
@@ -115,20 +118,33 @@ def _offsets(parts: list[Column]) -> list[int]:
 
 
 def _relabelled(
-    name: str, logs: list[Workload], parts: list[Column], names: list[str]
+    name: str, logs: list[Workload], parts: list[Column], names: list[str], offsets: list[int]
 ) -> tuple[list[Column], list[str]]:
-    """Codes of all logs in one list of names, each with its log's name in front."""
-    labels: list[str] = []
+    """Codes of all logs in one list of texts: names with their log's name in front, job numbers raised."""
+    places: dict[str, int] = {}
     codes = []
-    for log, part, prefix in zip(logs, parts, names, strict=True):
+    for log, part, prefix, offset in zip(logs, parts, names, offsets, strict=True):
         own = log.labels.get(name)
         if own is None:
             numbers = np.unique(part[part >= 0])
             own = [str(number) for number in numbers.tolist()]
             part = np.where(part >= 0, np.searchsorted(numbers, part), part)
-        codes.append(np.where(part >= 0, part + len(labels), part))
-        labels += [f"{prefix}/{label}" for label in own]
-    return codes, labels
+        if name in WITHIN:
+            own = [f"{prefix}/{label}" for label in own]
+        elif name == "dependency":
+            own = [renumbered(label, offset) for label in own]
+        new = np.array([*(places.setdefault(label, len(places)) for label in own), -1], np.int64)
+        codes.append(np.where(part >= 0, new[part], part))
+    return codes, list(places)
+
+
+def renumbered(dependency: str, offset: int) -> str:
+    """What a job depends on, where the numbers of jobs are raised.
+
+    >>> renumbered("afterok:3:4_1+10,singleton", 100)
+    'afterok:103:104_1+10,singleton'
+    """
+    return re.sub(r"(?<=:)\d+", lambda found: str(int(found[0]) + offset), dependency)
 
 
 def _header(logs: list[Workload], names: list[str]) -> Header:

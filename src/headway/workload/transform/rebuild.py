@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import UsageError
+from headway.plain import close
 from headway.units import LONGEST, SECOND
 from headway.workload.header import Header
 from headway.workload.ledger import Ledger, LedgerEntry
@@ -18,6 +20,9 @@ from headway.workload.table import TYPES, Workload
 Column = NDArray[Any]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+MOST_NAMED = 12
+"""Names that a message lists at most."""
 
 
 def with_key(header: Header, key: str, value: object) -> Header:
@@ -120,15 +125,30 @@ def machine_size(workload: Workload, procs: int | None, where: str) -> int:
 
 
 def named(workload: Workload, column: str, wanted: list[int | str]) -> Mask:
-    """Which jobs have one of these users, groups, queues or partitions, by number or by name."""
+    """Which jobs have one of these users, groups, queues or partitions, by number or by name.
+
+    A name that the log does not have is a mistake; a number may be missing in this part of it.
+    """
     labels = workload.labels.get(column)
     values = workload.columns[column]
     if labels is None:
-        numbers = [int(name) for name in wanted if str(name).lstrip("-").isdigit()]
-        return np.isin(values, np.array(numbers, np.int64))
+        for name in wanted:
+            if not re.fullmatch(r"-?\d+", str(name)):
+                there = _some(np.unique(values[values >= 0]).astype(str).tolist())
+                raise UsageError(f"the log has no {column} {name}; it has numbers for them: {there}")
+        return np.isin(values, np.array([int(name) for name in wanted], np.int64))
+    for name in wanted:
+        if str(name) not in labels:
+            hint = close(str(name), labels)
+            raise UsageError(f"the log has no {column} {name}{hint}; there are {_some(labels)}")
     texts = {str(name) for name in wanted}
     codes = [code for code, label in enumerate(labels) if label in texts]
     return np.isin(values, np.array(codes, np.int64))
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names between commas, the first of them where they are many."""
+    return ", ".join([*names[:MOST_NAMED], *(["..."] if len(names) > MOST_NAMED else [])]) or "none"
 
 
 def by_submission(workload: Workload, drawn: Column) -> Column:
