@@ -66,6 +66,11 @@ def test_bad_policies(headway: Headway, command: str, spec: str, culprit: str) -
         (["simulate", "log.swf", *POLICY, "--rule", "overrun="], "must be written KEY=VALUE"),
         (["simulate", "log.swf", *POLICY, "--rule", "speed=high"], "there is no reading rule 'speed'"),
         (["simulate", "log.swf", *POLICY, "--rule", "format=swf"], "there is no reading rule 'format'"),
+        (
+            ["simulate", "log.swf", *POLICY, "--rule", "zone=Europe/Berlin"],
+            "log.swf: the rule zone is about Slurm's records, and this log is in the format swf; leave",
+        ),
+        (["inspect", "log.swf", "--rule", "requeues=each"], "the rule requeues is about Slurm's records"),
         (["simulate", "log.swf", *POLICY, "--rule", "overrun=forgive"], "rule overrun cannot be 'forgive'"),
         (
             ["simulate", "log.swf", *POLICY, "--rule", "overrun=kill", "--rule", "overrun=trust"],

@@ -177,6 +177,19 @@ def test_slurm_logs_run_and_say_what_is_not_modelled(headway: Headway) -> None:
     assert bare.status == 2 and "give --procs N" in bare.err and "were in use at once" in bare.err
 
 
+def test_inspect_of_a_site_lists_what_its_rules_do_not_model(headway: Headway) -> None:
+    """QOS and GPUs are not modelled where processors are counted; on a site Slurm's rules know them."""
+    headway("site", "example", "plant", "--quiet")
+    (headway.folder / "plant" / "jobs.txt.gz").unlink()
+    headway.write("plant/jobs.txt", Export().text(2_000))
+    log = json.loads(headway("inspect", "plant/jobs.txt", "--json").out)["not_modelled"]
+    site = json.loads(headway("inspect", "plant", "--json").out)["not_modelled"]
+    assert {"QOS", "GPUs"} <= set(log) and not {"QOS", "GPUs"} & set(site)
+    assert set(site) < set(log) and site
+    shown = headway("inspect", "plant").out.partition("Not modelled")[2]
+    assert all(name in shown for name in site) and "GPUs" not in shown
+
+
 def test_weeks_of_two_logs_from_one_command(headway: Headway) -> None:
     for seed in (1, 2):
         headway("generate", "lublin", "jobs=2000", "procs=64", "--seed", seed, "-o", f"{seed}.swf", "--quiet")

@@ -139,6 +139,9 @@ def test_a_site_has_slurms_rules_compiled_while_people_read(
     monkeypatch.setattr(first_use, "compile_beside", lambda spec: begun.append(spec.name))
     site = str(fresh.parent / "fjord")
     try:
+        run("site", "example", str(fresh.parent / "quiet"), "--quiet")
+        run("site", str(fresh.parent / "quiet"), "--json")
+        assert begun == []  # nobody would be told
         told = run("site", "example", site)
         assert "slurm is being compiled" in told.err and begun == ["slurm"]
         run("site", "export")  # on a login node nobody simulates

@@ -12,7 +12,7 @@ from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers import reproduce as reproduced
 from headway.papers.deadline.logs import REPORTED
-from headway.papers.log import by_name
+from headway.papers.log import LOGS, by_name, other_logs
 from headway.papers.reallocation.scenarios import ALIASES, SITES
 from headway.papers.redirection import work
 from headway.papers.redirection.logs import CLUSTERS
@@ -28,6 +28,24 @@ def test_help_names_every_log(paper: str, names: Iterable[str]) -> None:
     listed = " ".join(str(reproduce.__doc__).split()).partition("by their names: ")[2].split(";")
     [told] = [part for part in listed if part.strip().startswith(f"{paper} ")]
     assert all(name in told for name in names), told
+
+
+@pytest.mark.parametrize(
+    ("paper", "names"),
+    [("redirection", CLUSTERS), ("deadline", REPORTED), ("urgent", TITLES), ("reallocation", SITES)],
+)
+def test_a_name_that_no_paper_knows_is_told_with_the_one_that_may_be_meant(
+    paper: str, names: Iterable[str]
+) -> None:
+    assert set(LOGS[paper]) == set(names)
+    first = LOGS[paper][0]
+    said = other_logs(paper, [first, "blue", "curie", f"{first}x", "zzz"])
+    if paper == "reallocation":  # it says itself that it takes no other logs
+        assert said == []
+    else:
+        assert f"{first}x is no log of the paper (did you mean {first!r}?), which used {first}, " in said[0]
+        assert said[1].startswith("zzz is no log of the paper, which used ") and len(said) == 2
+    assert other_logs("locality", ["zzz"]) == []
 
 
 def test_short_names() -> None:

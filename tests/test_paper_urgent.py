@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from commands import Headway
-from headway import Schedule
+from headway import Schedule, compare
 from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers.log import Log
@@ -62,6 +62,21 @@ def test_swap_times_are_rounded_up_to_a_microsecond() -> None:
     sizes = np.array([6000 * 1024, 1, 0, -1])
     assert swap_times(sizes).tolist() == [SECOND, 1, 0, -1]
     assert swap_times(sizes, 0.5).tolist() == [12_000 * SECOND, 1954, 0, -1]
+
+
+def test_jobs_injected_under_another_seed_are_other_jobs() -> None:
+    """They have other numbers, so that comparisons pair the jobs of the log and no others."""
+    log = small().workload
+    once, again, other = (inject(log, count=5, seed=seed) for seed in (1, 1, 2))
+    assert once.job.tolist() == again.job.tolist()
+    assert set(once.job.tolist()) & set(other.job.tolist()) == set(log.job.tolist())
+    runs = [simulate(jobs, 600, "easy") for jobs in (once, other)]
+    compared = compare(runs)
+    assert not compared.same_jobs
+    paired = sum(change.jobs for change in compared.differences[0].classes["size"])
+    assert paired == np.isin(runs[0].workload.job, log.job).sum() > 100
+    first = inject(log, count=5)
+    assert first.job.tolist()[len(log) :] == [int(log.job.max()) + number for number in range(1, 6)]
 
 
 def test_injected_jobs_have_their_deadline() -> None:

@@ -443,7 +443,7 @@ def test_a_merge_keeps_what_slurm_knew_of_jobs_under_their_new_numbers() -> None
 
     def slurm(submit: list[int], depends: str, qos: str) -> Workload:
         asked = {"dependency": [-1, 0], "array": [-1, 2], "constraint": [0, -1], "qos": [0, 0]}
-        columns = {name: np.array(values) for name, values in asked.items()}
+        columns: dict[str, Any] = {name: np.array(values) for name, values in asked.items()}
         columns |= {"procs": np.ones(2, int), "runtime": np.full(2, 5), "walltime": np.full(2, 9)}
         made = Workload.from_arrays(unit="s", submit=submit, **columns)
         return made.with_labels(dependency=[depends], constraint=["rome"], qos=[qos])

@@ -19,7 +19,7 @@ from headway.site import Site
 from headway.site.folder import names_site
 from headway.workload import Workload, read, read_annotations
 from headway.workload.models import MODELS, generate
-from headway.workload.rules import choose
+from headway.workload.rules import choose, refuse_unread
 from headway.workload.transform import apply_each
 
 SEED = "{seed}"
@@ -88,6 +88,7 @@ class Source:
             workload = site.read_jobs(self.trace, **self.rules)
         else:
             workload = read(str(self.trace), format=None, compiled=None, **self.rules)
+            refuse_unread(self.rules, workload.source.format, str(self.trace))
         return workload if self.annotations is None else read_annotations(workload, self.annotations)
 
     def _part(self, workload: Workload, place: int, seed: int, machine: Platform | None) -> Part:

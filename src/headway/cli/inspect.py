@@ -35,20 +35,27 @@ def inspect(
     estimates are, and the ledger: what was odd in the log and what was done about it.
     """
     from headway.cli.inputs import chosen_platform, parse_rules, read_workload
+    from headway.site.folder import names_site
     from headway.workload.cancelled import ended_only
+    from headway.workload.rules import refuse_unread
+    from headway.workload.slurm.not_modelled import left_unmodelled
 
     rules = parse_rules(rule)
     machine = chosen_platform(procs, None)
     with Display(quiet=json).working(f"reading {trace}"):
         workload = ended_only(read_workload(trace, rules, annotations))
+    if not names_site(trace):
+        refuse_unread(rules, workload.source.format, trace)
 
     from headway.workload.statistics import describe
 
+    simulated_by = "slurm" if names_site(trace) else ""  # whose rules model most of what jobs of a site had
     size = machine.total_procs if machine else workload.header.max_procs
     described = describe(workload, size)
     if json:
         header = {key: value for key in HEADER_KEYS if (value := workload.header.get(key))}
-        odd = {"ledger": workload.ledger.rows(), "not_modelled": workload.source.not_modelled}
+        left = left_unmodelled(workload.source.not_modelled, simulated_by)
+        odd = {"ledger": workload.ledger.rows(), "not_modelled": left}
         print_json({"header": header} | described | odd)
         return
     console = output()
@@ -66,7 +73,7 @@ def inspect(
     from headway.cli.tables import ledger_table, not_modelled_table
 
     ledger_table(console, workload.ledger)
-    not_modelled_table(console, workload.source)
+    not_modelled_table(console, workload.source, simulated_by)
 
 
 def _header(console: Console, workload: Workload) -> None:

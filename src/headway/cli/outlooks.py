@@ -32,9 +32,11 @@ def past_of(
     """The log that forecasts are made from: who still ran or waited when it was taken does so in them."""
     from headway.cli.runs import Inputs
 
-    rules = parse_rules(rule) if simulated else {"unfinished": "open"} | parse_rules(rule)
+    rules, defaults = parse_rules(rule), {} if simulated else {"unfinished": "open"}
     sizes = f"{sizes} or --site DIR"
-    return Inputs.read(trace, procs, None, None, rules, quiet=quiet, site=site, sizes=sizes)
+    return Inputs.read(
+        trace, procs, None, None, rules, quiet=quiet, site=site, sizes=sizes, defaults=defaults
+    )
 
 
 def policy_of(inputs: Inputs) -> str:

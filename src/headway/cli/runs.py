@@ -14,6 +14,7 @@ from headway.platform import Platform
 from headway.policies.spec import Spec
 from headway.result import Result
 from headway.workload import Workload
+from headway.workload.rules import refuse_unread
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,23 @@ class Inputs:
         outages: WantedOutages = NONE,
         feedback: str | None = None,
         sizes: str = "--procs N or --platform FILE",
+        defaults: dict[str, str] | None = None,
     ) -> Inputs:
         """Read the log; the machine is the one asked for, else the site's or the one in the log's header.
 
-        `sizes` are the options of the command that say how large the machine is.
+        `sizes` are the options of the command that say how large the machine is, `defaults` reading rules of
+        its own.
         """
         machine = chosen_platform(procs, platform)
         wanted = None if feedback is None else feedback_call(feedback)
         display = Display(quiet)
         with display.working(f"reading {trace}"):
             found = site_of(trace, rules, site)
-            workload = read_workload(trace, rules, annotations, found, cancelled=wanted is None)
+            chosen = (defaults or {}) | rules
+            workload = read_workload(trace, chosen, annotations, found, cancelled=wanted is None)
+            if found is None:
+                events = ("zone",) if outages.files else ()  # whose clock times are in it too
+                refuse_unread(rules, workload.source.format, trace, but=events)
             if wanted is not None:
                 from headway.workload.transform import apply
 

@@ -50,11 +50,11 @@ def site(
         raise UsageError(f"one folder at a time; {rest[0]!r} is too much")
     else:
         _show(Path(what), json, quiet)
-    if what != "export":
+    if what != "export" and not (json or quiet):
         from headway.cli.first_use import compile_for_the_next
         from headway.policies.spec import parse_spec
 
-        compile_for_the_next(parse_spec("slurm"), Display(quiet or json))
+        compile_for_the_next(parse_spec("slurm"), Display())
 
 
 def _show(folder: Path, json: bool, quiet: bool) -> None:

@@ -18,6 +18,10 @@ PAPERS = ("redirection", "deadline", "urgent", "reallocation", "locality")
 
 def reproduce(paper: str, asked: Request) -> Reproduction:
     """Reproduce a paper; its modules are imported now."""
+    from headway.papers.log import other_logs
+
+    for sentence in other_logs(paper, asked.traces):
+        asked.say(sentence)
     work = import_module(f"headway.papers.{paper}.work")
     result: Reproduction = work.reproduce(asked)
     return result

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from headway.campaign.identity import workload_digest
 from headway.errors import UsageError
-from headway.plain import counted
+from headway.plain import close, counted
 from headway.workload import Workload, read
 
 
@@ -44,6 +44,27 @@ def has_requests(workload: Workload) -> bool:
 
 SHORT = {"blue": "sdsc-blue", "ds": "sdsc-ds"}
 """Short names of logs, and those by which papers know them."""
+
+
+LOGS: dict[str, tuple[str, ...]] = {
+    "redirection": ("curie", "intrepid", "ricc"),
+    "deadline": ("hpc2n", "sdsc-blue", "sdsc-ds"),
+    "urgent": ("sdsc-blue", "lanl"),
+    "reallocation": ("bordeaux", "lyon", "toulouse", "ctc", "sdsc"),
+}
+"""The logs that a paper used, by the names that it knows; locality used none."""
+
+
+def other_logs(paper: str, traces: Iterable[str]) -> list[str]:
+    """What to say of logs that no paper used: one may be a mistyped name of one that this paper did."""
+    known = {name for names in LOGS.values() for name in names} | set(SHORT)
+    own = LOGS.get(paper, ())
+    return [
+        f"{name} is no log of the paper{close(name, own)}, which used {', '.join(own)}: "
+        "it is measured beside the paper's claims"
+        for name in traces
+        if own and paper != "reallocation" and name not in known
+    ]
 
 
 def by_name(traces: Mapping[str, str], others: Mapping[str, str] = SHORT) -> dict[str, str]:

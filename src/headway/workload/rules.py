@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from headway.errors import UsageError
 from headway.plain import close
@@ -32,7 +32,10 @@ RULES: dict[str, tuple[str, ...]] = {
     "zone": ("UTC", "<a time zone>"),
 }
 """Each rule's values, default first; a value in angle brackets stands for any text. The last five are about
-Slurm's records."""
+Slurm's records (`OF_SLURM`)."""
+
+OF_SLURM = ("requeues", "unfinished", "whole_nodes", "submit", "zone")
+"""Rules about Slurm's records; no other format has what they are about."""
 
 MEANING: dict[str, str] = {
     "procs": "which processor count a job has; the other one where that is missing",
@@ -80,3 +83,14 @@ def choose(chosen: Mapping[str, str]) -> dict[str, str]:
             raise UsageError(f"rule {rule} cannot be {value!r}; it is one of {', '.join(RULES[rule])}")
         rules[rule] = value
     return rules
+
+
+def refuse_unread(chosen: Mapping[str, str], format: str, name: str, but: Collection[str] = ()) -> None:
+    """Complain of a rule that was chosen for a log whose format has nothing that it is about."""
+    foreign = () if format.startswith("sacct") else OF_SLURM
+    for rule in foreign:
+        if rule not in but and chosen.get(rule, RULES[rule][0]) != RULES[rule][0]:
+            raise UsageError(
+                f"{name}: the rule {rule} is about Slurm's records, and this log is in the format {format}; "
+                "leave the rule out"
+            )

@@ -88,10 +88,12 @@ def missing(name: str, rows: int) -> Column:
     return np.full(rows, np.nan) if kind is np.float64 else np.full(rows, -1, np.int64)
 
 
-def with_rows(workload: Workload, added: Mapping[str, Column], *, rule: str, action: str) -> Workload:
-    """The workload with jobs added at its end, under the next free job numbers, told in the ledger."""
+def with_rows(
+    workload: Workload, added: Mapping[str, Column], *, rule: str, action: str, first: int
+) -> Workload:
+    """The workload with jobs added at its end, under job numbers from `first` on, told in the ledger."""
     rows = len(added["submit"])
-    ids = next_job(workload) + np.arange(rows)
+    ids = first + np.arange(rows)
     new = {"job": ids, **added}
     names = [*workload.columns, *(name for name in new if name not in workload.columns)]
     columns = {

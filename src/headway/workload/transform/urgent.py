@@ -10,7 +10,15 @@ from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import Ints, by_submission, generator, multiplied, named, with_rows
+from headway.workload.transform.rebuild import (
+    Ints,
+    by_submission,
+    generator,
+    multiplied,
+    named,
+    next_job,
+    with_rows,
+)
 from headway.workload.transform.registry import transformation
 
 JOB_SETS: dict[str, list[list[float]]] = {"tsunami": [[128, 600], [256, 390], [512, 240]]}
@@ -20,6 +28,9 @@ tsunami: the inundation forecast of M. Agung et al., "Preemptive parallel job sc
 systems supporting urgent computing", IEEE Access 9, 2021, Table 1: 10, 6.5 or 4 minutes on 128, 256 or
 512 processors, to be ready within 10 minutes.
 """
+
+APART = 1_000_000
+"""How far apart the numbers of jobs are that are injected under different seeds."""
 
 
 @transformation
@@ -74,7 +85,7 @@ def inject(
     stretch: walltime as a multiple of the length.
     deadline: seconds after its arrival by which each must have ended; none by default.
     procs: processors of the machine, by default as the log says; wider jobs of the set are left out.
-    seed: of the random numbers.
+    seed: of the random numbers. Under another seed the jobs have other numbers, as they are other jobs.
     """
     shapes = _shapes(jobs, procs if procs is not None else workload.header.max_procs)
     if stretch < 1 or count < 0:
@@ -101,7 +112,8 @@ def inject(
         if deadline < 0:
             raise UsageError("inject: deadline must be at least 0 seconds after the arrival")
         added["deadline"] = times + microseconds(deadline)
-    return with_rows(workload, added, rule="inject", action="urgent jobs: added")
+    first = next_job(workload) + seed % APART * APART
+    return with_rows(workload, added, rule="inject", action="urgent jobs: added", first=first)
 
 
 def _shapes(jobs: str | list[list[float]], machine: int | None) -> list[list[float]]:
