@@ -12,6 +12,9 @@ IN_THE_WHEEL = {".py", ".toml", ".html", ".js", ".css", ".sh", ".typed"}
 EXAMPLE = "headway/site/example/"
 """A small site that `headway site example` writes: its files are Slurm's."""
 
+PAGES = "headway/papers/*/page.md"
+"""What the write-up of each paper is filled into."""
+
 DATA = {".swf", ".gz", ".bz2", ".xz", ".zip", ".csv", ".parquet", ".json", ".npy", ".npz", ".log", ".db"}
 """Endings of logs and results: none of them belongs to the sources."""
 
@@ -38,7 +41,7 @@ def wheel_faults(names: list[str], version: str) -> list[str]:
         path = PurePosixPath(name)
         if path.parts[0] not in ("headway", notices):
             faults.append(f"{name} is outside of the package")
-        elif name.startswith(EXAMPLE) or path.name == "py.typed":
+        elif name.startswith(EXAMPLE) or path.name == "py.typed" or path.match(PAGES):
             continue
         elif path.parts[0] == "headway" and path.suffix not in IN_THE_WHEEL:
             faults.append(f"{name} is neither code nor a part of the report")
