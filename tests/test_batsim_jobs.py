@@ -14,7 +14,10 @@ import pytest
 import headway
 from headway import Schedule
 from headway.export import write_batsim_jobs
+from headway.platform import Outage, Outages
+from headway.units import SECOND
 from headway.workload.models import generate
+from small_schedules import workload
 
 READ = """
 import json, sys, warnings
@@ -79,6 +82,16 @@ def test_a_killed_job_is_no_success(tmp_path: Path) -> None:
         ("0", "10", "1.0"),
         ("10", "5", "3.0"),
     ]
+
+
+def test_a_job_whose_processors_failed_for_good_is_no_success(tmp_path: Path) -> None:
+    outage = Outage("down", 3 * SECOND, 5 * SECOND, 1, ((0, 1),))
+    machine = headway.Platform.procs(2).with_outages(Outages((outage,), "lost"))
+    made = headway.simulate(workload([(0, 1, 9, 9), (0, 1, 9, 9)]), machine, "fcfs")
+    write_batsim_jobs(made, tmp_path / "j.csv")
+    with (tmp_path / "j.csv").open(newline="") as file:
+        ends = [(row["success"], row["final_state"], row["finish_time"]) for row in csv.DictReader(file)]
+    assert ends == [("0", "COMPLETED_FAILED", "3"), ("1", "COMPLETED_SUCCESSFULLY", "9")]
 
 
 @pytest.mark.skipif(find_spec("evalys") is None, reason="evalys is not installed: pip install evalys")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headway.figures.bands import bands
 from headway.figures.painting import strips
+from headway.metrics.outages import lost
 from headway.platform import processor_sets
 from headway.schedule import Schedule
 from headway.units import SECOND, seconds_text
@@ -37,15 +38,16 @@ def _lines(schedule: Schedule) -> list[list[object]]:
     columns = (
         schedule.workload.columns["job"].tolist(), schedule.submit.tolist(), schedule.procs.tolist(),
         schedule.walltime.tolist(), schedule.runtime.tolist(), schedule.start.tolist(), schedule.end.tolist(),
-        schedule.killed.tolist(), places,
+        schedule.killed.tolist(), lost(schedule).tolist(), places,
     )  # fmt: skip
     lines: list[list[object]] = []
-    for job, submit, procs, walltime, runtime, start, end, killed, place in zip(*columns, strict=True):
+    for job, submit, procs, walltime, runtime, start, end, killed, gone, place in zip(*columns, strict=True):
         stretch = (end - submit) / (end - start) if end > start else 1.0
-        state = "COMPLETED_WALLTIME_REACHED" if killed else "COMPLETED_SUCCESSFULLY"
+        how = "WALLTIME_REACHED" if killed else "FAILED" if gone else "SUCCESSFULLY"
         times = [seconds_text(time) for time in (start, end - start, end, start - submit, end - submit)]
         line = [job, name, f"delay{runtime // SECOND}", seconds_text(submit), procs, seconds_text(walltime)]
-        lines.append([*line, int(not killed), state, *times, repr(stretch), place, -1, ""])
+        success = int(not killed and not gone)
+        lines.append([*line, success, f"COMPLETED_{how}", *times, repr(stretch), place, -1, ""])
     return lines
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headway.metrics.areas import makespan
 from headway.platform.absences import away_area
 from headway.schedule import ENDED, Schedule
@@ -18,6 +21,15 @@ def unavailable(schedule: Schedule) -> float:
     return away_area(schedule.platform.outages, int(schedule.submit.min()), int(schedule.end.max()))
 
 
+def lost(schedule: Schedule) -> NDArray[np.bool_]:
+    """Which jobs were not run again after their processors were lost."""
+    found = np.zeros(len(schedule), np.bool_)
+    if schedule.pieces is not None:
+        pieces = schedule.pieces
+        found[pieces.job[(pieces.ended == FAILED) & pieces.final(len(schedule))]] = True
+    return found
+
+
 def outages(schedule: Schedule) -> dict[str, Any]:
     """Numbers of a machine whose processors come and go; empty for any other.
 
@@ -30,13 +42,11 @@ def outages(schedule: Schedule) -> dict[str, Any]:
     pieces = schedule.pieces
     if schedule.platform.outages is None:
         return {}
-    failed = lost = 0
-    if pieces is not None:
-        failed = int((pieces.ended == FAILED).sum())
-        lost = int(((pieces.ended == FAILED) & pieces.final(len(schedule))).sum())
     found: dict[str, Any] = {
-        "failed_runs": failed, "lost_jobs": lost, "unavailable_area": unavailable(schedule),
-    }  # fmt: skip
+        "failed_runs": 0 if pieces is None else int((pieces.ended == FAILED).sum()),
+        "lost_jobs": int(lost(schedule).sum()),
+        "unavailable_area": unavailable(schedule),
+    }
     if schedule.promise is not None and schedule.promise_kind == "end":
         found["broken_promises"] = int(((schedule.promise >= 0) & (schedule.end > schedule.promise)).sum())
     return found
