@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING
 
 from .machine import Job, Machine, Switch, members, node_set
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 FAR = 1 << 30
 
 
+@cache
 def distances(switches: tuple[Switch, ...]) -> list[list[int]]:
     """Links between each two switches, by Floyd and Warshall."""
     count = range(len(switches))
