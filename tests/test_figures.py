@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.cbook import is_math_text
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.dates import AutoDateLocator
 from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 from matplotlib.text import Text
@@ -21,6 +22,7 @@ from headway import Schedule
 from headway.errors import UsageError
 from headway.figures import distribution, gantt, queue, save, utilization
 from headway.figures.bands import bands
+from headway.figures.clock import dates
 from headway.figures.colouring import OF_REASON, WIDTHS, colouring
 from headway.figures.distribution import steps
 from headway.figures.painting import strips
@@ -73,6 +75,24 @@ def test_the_axis_has_dates_where_the_log_says_when_it_began(tmp_path: Path) -> 
     assert [label.get_text() for label in axes.get_xticklabels()][:2] == ["23:59", "10"]
     both = gantt(dated, plain)
     assert both.axes[-1].get_xlabel() == "seconds since the first submission"
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "shown"),
+    [
+        ("1996-05-05", "1996-06-20", ["May-08", "15", "22", "Jun", "08", "15"]),
+        ("1996-05-05", "1996-05-25", ["05", "09", "13", "17", "21", "25"]),
+        ("1996-05-05T20", "1996-05-06T04", ["May-05\n20:00", "21:00", "22:00", "23:00", "May-06"]),
+        ("1996-05-05", "1998-05-25", ["1996-Sep", "1997", "May", "Sep", "1998", "May"]),
+    ],
+)
+def test_the_first_date_says_what_stands_nowhere_else(begin: str, end: str, shown: list[str]) -> None:
+    axes = Figure().add_subplot()
+    places = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(places)
+    axes.xaxis.set_major_formatter(dates(places))
+    axes.set_xlim(*np.array([begin, end], "datetime64[s]").astype(np.int64) / 86400)
+    assert [label.get_text() for label in axes.get_xticklabels()][: len(shown)] == shown
 
 
 @given(

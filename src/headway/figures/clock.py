@@ -15,6 +15,13 @@ from headway.units import DAY, HOUR, MINUTE, SECOND, microseconds, seconds_text
 
 UNITS = (("days", DAY), ("hours", HOUR), ("minutes", MINUTE), ("seconds", SECOND))
 
+FIRST_DATES = (
+    ("%b", "%Y-%b", "%Y"),
+    ("%d", "%b-%d", "%Y-%b"),
+    ("%H:%M", "%b-%d\n%H:%M", "%Y-%b-%d"),
+)
+"""A date as it is shown, as the first of an axis is shown, and the part that matplotlib leaves out."""
+
 Window = tuple[float | None, float | None]
 """Seconds since the first submission: from, to; None for the beginning and the end."""
 
@@ -42,18 +49,38 @@ class Clock:
         if not self.dated:
             axes.set_xlabel(f"{self.unit} since the first submission")
             return
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+        from matplotlib.dates import AutoDateLocator
 
         # Matplotlib counts days since 1970, as the axis does.
         places = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
         axes.xaxis.set_major_locator(places)
-        axes.xaxis.set_major_formatter(ConciseDateFormatter(places))  # type: ignore[no-untyped-call]
+        axes.xaxis.set_major_formatter(dates(places))
         axes.set_xlabel("UTC")
 
     def edges(self, columns: int) -> NDArray[np.int64]:
         """Edges of so many columns (at least 1 µs each) over the axis."""
         count = max(1, min(columns, self.end - self.begin))
         return np.linspace(self.begin, self.end, count + 1).astype(np.int64)
+
+
+def dates(places: Any) -> Any:
+    """Short dates at these places of an axis, of which the first is whole: "May-08", "15", "22", "Jun", "08".
+
+    Matplotlib tells the month beside the axis only if it is the same throughout; so with years and days.
+    """
+    from matplotlib.dates import ConciseDateFormatter, num2date
+
+    class Dates(ConciseDateFormatter):
+        def format_ticks(self, values: Any) -> list[str]:
+            labels: list[str] = super().format_ticks(values)  # type: ignore[no-untyped-call]
+            moments = [num2date(value) for value in values]  # type: ignore[no-untyped-call]
+            for short, whole, part in FIRST_DATES:
+                changes = len({moment.strftime(part) for moment in moments}) > 1
+                if changes and labels[0] == moments[0].strftime(short):
+                    labels[0] = moments[0].strftime(whole)
+            return labels
+
+    return Dates(places)  # type: ignore[no-untyped-call]
 
 
 def unix_start(schedules: Sequence[Schedule]) -> int | None:
