@@ -221,8 +221,8 @@ BAD = [
     ("qos__txt", QOS.replace("|normal|00:10", "|gold|00:10"), ":3: Preempt: QOS high preempts the QOS gold"),
     ("qos__txt", QOS + "normal|10\n", ":4: has 2 fields and the first line names 13"),
     ("shares__txt", "Account|User|RawUsage\nphys||much\n", ":2: RawUsage: 'much' is not a number"),
-    ("reservations__txt", "ReservationName=m StartTime=0 EndTime=9\n   Nodes=n[1-99]\n",
-     ":1: Nodes: the reservation m has the node n13"),
+    ("reservations__txt", "ReservationName=m StartTime=0 EndTime=9\n   Nodes=n[1-\n",
+     ":1: Nodes: 'n[1-' is not a list of nodes"),
     ("nodes__txt", "hello\n", ":1: begins with 'hello', not with NodeName="),
 ]  # fmt: skip
 
@@ -438,6 +438,25 @@ def test_reservations_of_cores_are_told_as_not_modelled(tmp_path: Path) -> None:
         "reservations of cores, without nodes": "1",
         "reservations of some cores of their nodes (the whole nodes are reserved)": "1",
     }
+
+
+def test_what_happened_to_nodes_and_partitions_not_there_is_left_out_and_told(tmp_path: Path) -> None:
+    """The accounting keeps what happened to nodes that a site no longer has; this one has n1 to n12."""
+    folder = site_folder(tmp_path, slurm__conf=CONF)
+    (folder / "reservations.txt").write_text(
+        "Name|TimeStart|TimeEnd|NodeName|Flags\n"
+        "m|1700000000|1700003600|n[11-14]|MAINT\nold|1600000000|1600003600|gpu[1-2]|MAINT\n"
+    )
+    (folder / "events.txt").write_text(
+        "NodeName|Partition|TimeStart|TimeEnd|State\n"
+        "n99||1700001000|1700002000|DOWN\n|lonng|1700001000|1700002000|DOWN\n"
+    )
+    site = Site.load(folder)
+    kept = [[site.nodes[place].name for place in one.nodes] for one in site.reservations]
+    assert kept == [["n11", "n12"], []]
+    told = {one.name.split(" that")[0]: one.value for one in site.not_modelled}
+    assert told["nodes in reservations"] == "gpu[1-2],n[13-14]"
+    assert told["nodes in events"] == "n99" and told["partitions in events"] == "lonng"
 
 
 def test_reservations_that_do_more_than_keep_nodes_are_told_as_not_modelled(tmp_path: Path) -> None:

@@ -118,16 +118,12 @@ def _reservation(entry: Entry, places: dict[str, int], zone: str) -> Reservation
         (key for key in ("Nodes", "NodeName", "NodeNames") if not values.nothing(entry.get(key))), None
     )
     members = [] if key is None else entry.listed(key, expanded)
-    stranger = next((node for node in members if node not in places), None)
-    if stranger is not None:
-        message = f"the reservation {name} has the node {stranger}, which the site does not have"
-        raise entry.error(f"{message}; take the node, or the reservation, out of the file", key)
     start, end = ("StartTime", "EndTime") if "StartTime" in entry else ("TimeStart", "TimeEnd")
     return Reservation(
         name,
         entry.read(start, partial(unix_time, zone=zone), 0),
         entry.read(end, partial(unix_time, zone=zone), 0),
-        tuple(sorted(places[node] for node in members)),
+        tuple(sorted(places[node] for node in members if node in places)),
         entry.listed("Flags", values.names),
         entry.listed("Users", values.names),
         entry.listed("Accounts", values.names),
@@ -135,4 +131,5 @@ def _reservation(entry: Entry, places: dict[str, int], zone: str) -> Reservation
         entry.read("CoreCnt", values.limit, None),
         entry.read("Announced", partial(_ended, zone=zone), None),
         entry.get("ID").strip(),
+        tuple(node for node in members if node not in places),
     )

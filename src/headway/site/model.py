@@ -244,6 +244,8 @@ class Reservation:
     """When it was made (s since 1970); None: before the log begins."""
     number: str = ""
     """Slurm's number of it, which the accounting has; one that recurs gets another each time."""
+    gone: tuple[str, ...] = ()
+    """Its nodes that the site does not have, such as those that were taken down since."""
 
     def has(self, *flags: str) -> bool:
         """Whether it was made with one of these flags."""

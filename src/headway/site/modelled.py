@@ -12,6 +12,7 @@ from headway.site.config import Config, scheduler_parameters
 from headway.site.entries import Entry
 from headway.site.limits import NAMES
 from headway.site.model import Limits, NotModelled, Partition, Qos, Reservation
+from headway.site.node_names import compressed
 from headway.site.parameters import DEFAULTS, NO_CONCERN_PARTS, SCHEDULER, concerns_no_schedule
 
 if TYPE_CHECKING:
@@ -148,10 +149,24 @@ def rules_not_modelled(
     if threaded and any(part.startswith("CR_CPU") for part in site.config.list(select)):
         name = f"{select} CR_CPU (limits, usage and memory by CPU count whole cores, as with CR_Core)"
         yield NotModelled(name, "", site.config.where(select))
+    yield from _not_there(site)
     for name, counts in OF_RESERVATIONS:
         count = sum(counts(site, one) for one in site.reservations)
         if count:
             yield NotModelled(name, f"{count:,}", "reservations.txt")
+
+
+def _not_there(site: Site) -> Iterator[NotModelled]:
+    """What reservations and events name and the site does not have, such as nodes taken down since."""
+    reserved = {node for one in site.reservations for node in one.gone}
+    down = {event.node for event in site.events} - {"", *site.node_place}
+    closed = {event.partition for event in site.events} - {"", *site.partition_place}
+    for kind, file, names in (
+        ("nodes", "reservations", reserved), ("nodes", "events", down), ("partitions", "events", closed),
+    ):  # fmt: skip
+        if names:
+            name = f"{kind} in {file} that the site does not have (left out)"
+            yield NotModelled(name, compressed(sorted(names)), f"{file}.txt")
 
 
 def takes_part(site: Site, reservation: Reservation) -> bool:
