@@ -160,7 +160,7 @@ def test_jobs_wider_than_the_nodes_that_are_up(run: Headway, monkeypatch: pytest
     wide = run("when", "past.swf", "--procs", "3", "--walltime", "10m", *ASKED)
     assert (
         wide.status == 2
-        and "little has 2 processors on nodes that are up; a job of 3 waits until" in wide.err
+        and "little has 2 processors on nodes that are up; a job of 3 must wait for others" in wide.err
     )
 
 
