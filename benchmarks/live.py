@@ -48,14 +48,17 @@ class Printed(Slurm):
 
     def __init__(self) -> None:
         super().__init__("big", "", 5)
-        self.queue = ""
+        self.queue: list[str] = []
 
     def run(self, *words: str, text: str = "") -> str:
-        return self.queue if words[0] == "squeue" else ""
+        if words[0] != "squeue":
+            return ""
+        mark = words[-1].removeprefix("--format=").partition("|")[0]  # each line begins with it
+        return "".join(f"{mark}|{line}\n" for line in self.queue)
 
 
-def queue_of(jobs: int, names: list[str], now: int) -> str:
-    """What squeue prints: a tenth runs, the others wait; some are the agent's."""
+def queue_of(jobs: int, names: list[str], now: int) -> list[str]:
+    """What squeue says of each job: a tenth runs, the others wait; some are the agent's."""
     lines = []
     for number in range(jobs):
         running = number < jobs // 10
@@ -64,7 +67,7 @@ def queue_of(jobs: int, names: list[str], now: int) -> str:
         cpus, limit = 32 * (1 + number % 2), f"{1 + number % 20}:00:00"
         fields = (number, state, cpus, start, "N/A", limit, "Priority", 100_000 - number, now - 4 * number)
         lines.append("|".join(map(str, (*fields, "batch", f"u{number % 200}", "", "", "", name))))
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def seconds(work: Callable[[], object], times: int = 1) -> float:

@@ -104,7 +104,7 @@ def python_share() -> float:
     from headway.workload.models import lublin
 
     log, machine = lublin(jobs=500, procs=128, seed=1, load=0.9), Platform.procs(128)
-    tasks = [Task(policy, machine, policy, None, 0, 128) for policy in SMALL_POLICIES]
+    tasks = [Task(policy, machine, policy, None, (), 0, 128) for policy in SMALL_POLICIES]
     shares = []
     for _ in range(6):
         outcomes = [run_task(task, log, Settings(tau=60)) for task in tasks]

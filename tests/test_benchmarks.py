@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,14 @@ RATE = {"policy": "easy", "jobs": 10, "mean queue per pass": 5.0, "CPU s": 1.0}
 
 def verdicts(section: str, *rows: Mapping[str, object]) -> list[tuple[str, str]]:
     return [(line.bar, line.verdict) for line in bars.lines({section: [dict(row) for row in rows]})]
+
+
+@pytest.mark.long
+def test_every_section_runs_with_small_sizes() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--quick"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0 and "Against the bars" in run.stdout, run.stderr
 
 
 def test_easy_is_judged_by_the_depth_of_the_queue() -> None:
