@@ -139,7 +139,7 @@ def _show(console: Console, found: Answer) -> None:
     console.print(f"\n{found.name}", style="bold")
     for sentence in findings(found):
         console.print(sentence)
-    waits = (">wait as it is (s)", ">wait with it (s)", ">difference (s)")
+    waits = (">wait now (s)", ">with the change (s)", ">difference (s)")
     table = table_of("", "", ">jobs", *waits, ">between", ">sure")
     for one in found.classes:
         bounds = "-" if one.bounds is None else " and ".join(f"{round(bound):+,}" for bound in one.bounds)

@@ -13,7 +13,6 @@ from headway.what_if import Answer
 from headway.what_if.answer import SURE
 from headway.what_if.sentences import cautions, findings, signed, spoken
 
-BASE = "as it is"
 BELOW = """Means over all phases of the controller's clocks. The sections below show the runs of the first
 phase in detail, so their numbers differ a little."""
 
@@ -46,7 +45,7 @@ def _seeds(answers: Sequence[Answer]) -> bool:
 
 def _table(found: Answer) -> str:
     columns = [Column("jobs of"), Column("name"), Column("jobs", number=True)]
-    columns += [Column(f"wait {BASE}", number=True), Column("wait with it", number=True)]
+    columns += [Column("wait now", number=True), Column("wait with the change", number=True)]
     columns += [Column("difference", number=True), Column("between", number=True), Column("sure")]
     lines = []
     for one in (*found.classes, *found.users):

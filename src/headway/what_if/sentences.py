@@ -66,11 +66,12 @@ def _overall(found: Answer) -> str:
 def _span(low: float, high: float) -> str:
     """From one relative change to another, with a decimal where both are small.
 
-    >>> _span(-0.34, 0.1), _span(-0.004, -0.0001)
-    ('-34% to +10%', '-0.4% to 0.0%')
+    >>> _span(-0.34, 0.1), _span(-0.004, -0.0001), _span(-0.352, -0.349)
+    ('-34% to +10%', '-0.4% to 0.0%', '-35%')
     """
     decimals = 1 if max(abs(low), abs(high)) < 0.01 else 0
-    return f"{signed_percent(low, decimals)} to {signed_percent(high, decimals)}"
+    ends = [signed_percent(low, decimals), signed_percent(high, decimals)]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def _over_weeks(overall: Paired) -> str:
@@ -170,7 +171,8 @@ def _truth(found: Answer) -> list[str]:
         return []
     off = true.overall["bias"] / true.overall["mean_recorded"]
     way = "longer" if off > 0 else "shorter"
-    band = f" ({signed_percent(min(offs))} to {signed_percent(max(offs))})" if len(offs) > 1 else ""
+    ends = dict.fromkeys(signed_percent(one) for one in (min(offs), max(offs)))
+    band = f" ({' to '.join(ends)})" if len(ends) > 1 else ""
     bound = max(0.01, *(abs(one) for one in offs))  # nothing is known better than that
     return [
         f"How close the base comes: its mean wait is {abs(off):.0%} {way} than the recorded one{band}, "
