@@ -58,7 +58,7 @@ def _after(change: ClassChange) -> Text:
     """The mean wait afterwards, and how much better or worse that is."""
     text = Text(number(change.after))
     if change.verdict != "same":
-        share = f"{(change.after - change.before) / change.before:+.1%} " if change.before else ""
+        share = f"{(change.after - change.before) / change.before:+,.1%} " if change.before else ""
         text.append(f" {share}{change.verdict}", style=COLOURS[change.verdict])
     return text
 

@@ -162,8 +162,8 @@ def _verdicts(console: Console, results: Results, metric: str | None) -> None:
     table = table_of(*heads, title=f"\n{words} against the baseline", fold=True)
     for line in lines:
         low, high = line["change_low"], line["change_high"]
-        interval = "-" if low is None or high is None else f"{low:+.1%} to {high:+.1%}"
-        change = "-" if line["change"] is None else f"{line['change']:+.1%}"
+        interval = "-" if low is None or high is None else f"{low:+,.1%} to {high:+,.1%}"
+        change = "-" if line["change"] is None else f"{line['change']:+,.1%}"
         table.add_row(line["label"], str(line["blocks"]), change, interval, line["verdict"])
     console.print(table)
 
