@@ -173,7 +173,10 @@ class Campaign:
                     made = local_workers(count, processes, self._interpreted())
                     run_cells(run, self.opened(), self.openings, made, tell)
                 if not run.plan:
-                    raise UsageError("the transformations leave no workload, so there is nothing to run")
+                    raise UsageError(
+                        "the transformations leave no workload, so there is nothing to run; "
+                        "`headway weeks LOG` shows how busy a log's weeks are"
+                    )
             finally:
                 run.progress.seconds = time.monotonic() - begin
                 if run.plan:
