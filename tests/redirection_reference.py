@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import headway
-from headway import Schedule, jit
+from headway import Schedule
 from headway.audit import audit
+from headway.jit import kernels
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import ENDED
@@ -73,7 +74,7 @@ def kind_of(text: str) -> str:
 
 def tried(principal: str, redirected: str) -> bool:
     """Whether tests have this pair here."""
-    return jit.INTERPRETED or kind_of(redirected) in SECOND_KINDS[kind_of(principal)]
+    return kernels.INTERPRETED or kind_of(redirected) in SECOND_KINDS[kind_of(principal)]
 
 
 def nested_reference(spec: Spec) -> Callable[[Machine], Policy]:

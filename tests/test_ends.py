@@ -10,7 +10,7 @@ import pytest
 
 from headway.engine.ends import expect_end, forget_end, when_enough
 from headway.engine.profile import clear, new_profile
-from headway.jit import INTERPRETED, entry
+from headway.jit.kernels import INTERPRETED, entry
 
 if INTERPRETED:
     expect, forget, search = expect_end, forget_end, when_enough

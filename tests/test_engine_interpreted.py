@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 import headway
-from headway import jit
+from headway.jit import kernels
 from headway.workload import Workload
 from headway.workload.models import lublin
 from instances import SPECS, busy
@@ -47,15 +47,15 @@ def schedules() -> Arrays:
 
 PROGRAM = """
 import numpy, sys
-from headway import jit
+from headway.jit import kernels
 import test_engine_interpreted
-assert jit.INTERPRETED
+assert kernels.INTERPRETED
 numpy.savez(sys.argv[1], **test_engine_interpreted.schedules())
 """
 
 
 def test_compiled_and_interpreted_runs_agree(tmp_path: Path) -> None:
-    if jit.INTERPRETED:
+    if kernels.INTERPRETED:
         pytest.skip("kernels run interpreted here already")
     path = tmp_path / "interpreted.npz"
     folders = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
@@ -97,30 +97,30 @@ def reference_counts(wrap: Callable[..., Callable[..., int]]) -> int:
     return sum("call" in line and "NRT_" in line for line in text.splitlines())
 
 
-@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.skipif(kernels.INTERPRETED, reason="nothing is compiled")
 def test_kernels_count_no_references() -> None:
-    options = jit.entry(add).targetoptions  # type: ignore[attr-defined]
+    options = kernels.entry(add).targetoptions  # type: ignore[attr-defined]
     assert options["_nrt"] is False
     assert reference_counts(numba.njit) > 0, "plain compiling no longer counts references: drop the option"
     assert reference_counts(numba.jit(**options)) == 0
 
 
-@jit.by_address
+@kernels.by_address
 class House(NamedTuple):
     number: npt.NDArray[np.int64]
     pair: Pair
     weights: npt.NDArray[np.float64]
 
 
-@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.skipif(kernels.INTERPRETED, reason="nothing is compiled")
 def test_tables_are_passed_on_by_one_address() -> None:
-    helper = jit.routine(add)
+    helper = kernels.routine(add)
 
     def total(house: House, more: int) -> float:
         house.number[0] += more
         return float(helper(house.pair, house.number[0]) * house.weights.shape[0])
 
-    compiled = jit.entry(total)
+    compiled = kernels.entry(total)
     for n in (5, 7):  # each call has tables of its own
         house = House(np.zeros(1, np.int64), Pair(np.arange(n), np.arange(n) * 10), np.zeros(n))
         assert compiled(house, 2) == 22 * n
@@ -132,8 +132,8 @@ def test_tables_are_passed_on_by_one_address() -> None:
     assert heads and all(head.count(" %.") <= 4 for head in heads), heads
 
 
-@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
-@pytest.mark.parametrize("wrap", [jit.entry, jit.kernel, jit.routine])
+@pytest.mark.skipif(kernels.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.parametrize("wrap", [kernels.entry, kernels.kernel, kernels.routine])
 def test_kernels_cannot_allocate(wrap: Callable[..., Callable[..., int]]) -> None:
     def allocates(n: int) -> int:
         return len(np.zeros(n))
@@ -142,7 +142,7 @@ def test_kernels_cannot_allocate(wrap: Callable[..., Callable[..., int]]) -> Non
         wrap(allocates)(3)
 
 
-@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.skipif(kernels.INTERPRETED, reason="nothing is compiled")
 def test_types_of_an_operator_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba.core.types import functions
 
@@ -154,12 +154,12 @@ def test_types_of_an_operator_are_worked_out_once(monkeypatch: pytest.MonkeyPatc
         return failures(context, operator, *others, **more)
 
     monkeypatch.setattr(functions, "_ResolutionFailures", noted)
-    helper: Callable[[int, int], int] = jit.kernel(lambda a, b: a * b - (a << b))
-    again: Callable[[int, int], int] = jit.kernel(lambda a, b: (a << b) - a * b)
+    helper: Callable[[int, int], int] = kernels.kernel(lambda a, b: a * b - (a << b))
+    again: Callable[[int, int], int] = kernels.kernel(lambda a, b: (a << b) - a * b)
 
     def both(a: int, b: int) -> int:
         return int(helper(a, b) + again(a, b))
 
-    assert jit.entry(both)(5, 2) == 0
+    assert kernels.entry(both)(5, 2) == 0
     for operator in ("mul", "lshift", "sub"):
         assert sum(operator in each for each in asked) <= 1, "kernels work the same types out again"

@@ -11,7 +11,7 @@ from headway.engine.drive import Jobs, Setup, make_state
 from headway.engine.fitting import DEEP, next_fit
 from headway.engine.queue import enter, find_job, leave
 from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, Pool, State
-from headway.jit import entry
+from headway.jit.kernels import entry
 from random_examples import examples
 
 ENTER, LEAVE, NEXT_FIT = range(3)

@@ -12,7 +12,7 @@ from headway.engine.driver import run
 from headway.engine.tables import Clock, Ended, Job, Phase, Pool, Run, State, Why
 from headway.engine.verbs import resume, start, start_late, suspend, wake
 from headway.errors import PolicyError
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.outcome import outcome
 from headway.schedule import ENDED, STATES
 from headway.units import SECOND

@@ -14,8 +14,8 @@ from typing import Any, cast
 import pytest
 
 from commands import Headway
-from headway import jit_cache
 from headway.cli import first_use
+from headway.jit import cache as jit_cache
 from headway.policies.spec import parse_spec
 
 LOG = "; MaxProcs: 4\n" + "".join(
@@ -29,7 +29,7 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A log, on a machine where nothing was compiled, in a process that has not begun to."""
     monkeypatch.delenv(first_use.OFF, raising=False)
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
-    monkeypatch.delitem(sys.modules, "headway.jit", raising=False)
+    monkeypatch.delitem(sys.modules, "headway.jit.kernels", raising=False)
     monkeypatch.setenv("HEADWAY_CACHE_DIR", str(tmp_path / "cache"))
     jit_cache.keeping.cache_clear()
     (tmp_path / "log.swf").write_text(LOG)

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 import headway
 from grid_reference import grid_log, platform_of
-from headway import Schedule, jit
+from headway import Schedule
 from headway.audit import audit
 from headway.explain import explain
+from headway.jit import kernels
 from headway.platform import Cluster, Platform
 from headway.policies.grid import policy
 from headway.policies.grid.composed.gathering import own_numbers
@@ -246,9 +247,9 @@ def schedules() -> dict[str, list[int]]:
 
 PROGRAM = """
 import json, sys
-from headway import jit
+from headway.jit import kernels
 import test_grid_composed
-assert jit.INTERPRETED
+assert kernels.INTERPRETED
 json.dump(test_grid_composed.schedules(), open(sys.argv[1], "w"))
 """
 
@@ -257,7 +258,7 @@ json.dump(test_grid_composed.schedules(), open(sys.argv[1], "w"))
 def test_compiled_and_interpreted_runs_agree(tmp_path: Path) -> None:
     import json
 
-    if jit.INTERPRETED:
+    if kernels.INTERPRETED:
         pytest.skip("kernels run interpreted here already")
     folders = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": folders}

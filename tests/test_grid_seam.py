@@ -139,11 +139,11 @@ def test_the_agent_knows_three_requests_and_nothing_of_the_simulator() -> None:
     ours = {(module, name) for module, name in imports if module and module.startswith("headway")}
     own = {module.__name__ for module in SOURCES}  # its memory, and the choice of the next task
     assert {name for module, name in ours if module == "headway.policies.grid.server"} == REQUESTS
-    assert {module for module, _ in ours} - own == {"headway.policies.grid.server", "headway.jit"}
+    assert {module for module, _ in ours} - own == {"headway.policies.grid.server", "headway.jit.kernels"}
     for module in SOURCES[:-1]:
         known = {part.module for part in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf-8")))
                  if isinstance(part, ast.ImportFrom)}  # fmt: skip
-        assert known - own <= {"__future__", "enum", "typing", "headway.jit", "headway.units"}
+        assert known - own <= {"__future__", "enum", "typing", "headway.jit.kernels", "headway.units"}
     # What it is handed for the requests it only hands on: no attribute, no index.
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name):

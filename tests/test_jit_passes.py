@@ -10,19 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from headway import jit
+from headway.jit import kernels
 
-pytestmark = pytest.mark.skipif(not jit.TUNED, reason="nothing is compiled, or numba is left as it is")
-if jit.TUNED:
+pytestmark = pytest.mark.skipif(not kernels.TUNED, reason="nothing is compiled, or numba is left as it is")
+if kernels.TUNED:
     import numba
     from numba import extending as numba_extending
     from numba.core import compiler_machinery, types
 
-    from headway import jit_passes
+    from headway.jit import passes as jit_passes
 
     extending: Any = numba_extending
     registered: Any = getattr(compiler_machinery, "_pass_registry")  # noqa: B009
-    KIND = jit.type_of(np.arange(3)), numba.int64
+    KIND = kernels.type_of(np.arange(3)), numba.int64
 
 
 def read(table: npt.NDArray[np.int64], i: int) -> Any:
@@ -38,7 +38,7 @@ def squares(table: npt.NDArray[np.int64], i: int) -> int:
 
 def as_ours(function: Any) -> Any:
     """A function as if it were one of this package's."""
-    made = jit.calling(function)
+    made = kernels.calling(function)
     made.__module__ = "headway.jit"
     return made
 
@@ -57,7 +57,7 @@ def passes_run(monkeypatch: pytest.MonkeyPatch, function: Any) -> set[str]:
                 return run(self, state)
 
             patch.setattr(kind, "run_pass", noted)
-        jit.kernel(function).compile(KIND)
+        kernels.kernel(function).compile(KIND)
     return done
 
 
@@ -71,7 +71,7 @@ def test_every_pass_that_is_left_out_is_one_of_numbas() -> None:
 
 def test_passes_are_left_out_in_our_kernels_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     spared = {*jit_passes.NEEDLESS, jit_passes.CLOSURES}
-    ours, users = passes_run(monkeypatch, as_ours(read)), passes_run(monkeypatch, jit.calling(read))
+    ours, users = passes_run(monkeypatch, as_ours(read)), passes_run(monkeypatch, kernels.calling(read))
     assert spared <= users, "numba no longer runs them by itself: drop them"
     assert ours == users - spared
 
@@ -79,8 +79,8 @@ def test_passes_are_left_out_in_our_kernels_alone(monkeypatch: pytest.MonkeyPatc
 def test_a_kernel_with_a_function_inside_has_it_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     made = as_ours(squares)
     assert jit_passes.CLOSURES in passes_run(monkeypatch, made)
-    inner = jit.kernel(made)
-    assert jit.entry(lambda table, i: inner(table, i))(np.arange(5), 3) == squares(np.arange(5), 3) == 18
+    inner = kernels.kernel(made)
+    assert kernels.entry(lambda table, i: inner(table, i))(np.arange(5), 3) == squares(np.arange(5), 3) == 18
 
 
 def searches(function: Any) -> set[str]:
@@ -91,7 +91,7 @@ def searches(function: Any) -> set[str]:
         if event == "call" and frame.f_code.co_name.startswith("peep_hole_"):
             found.add(frame.f_code.co_name)
 
-    made = jit.kernel(function)
+    made = kernels.kernel(function)
     sys.setprofile(note)
     try:
         made.compile(KIND)
@@ -101,7 +101,7 @@ def searches(function: Any) -> set[str]:
 
 
 def test_our_code_is_not_searched_for_what_it_does_not_have() -> None:
-    ours, users = searches(as_ours(read)), searches(jit.calling(read))
+    ours, users = searches(as_ours(read)), searches(kernels.calling(read))
     assert users - ours == set(jit_passes.NOT_IN_KERNELS)
 
 
@@ -120,8 +120,8 @@ def test_no_garbage_is_collected_while_a_kernel_is_compiled(fails: bool) -> None
         return types.int64(types.int64), emit
 
     see = extending.intrinsic(seen)
-    inner: Any = jit.kernel(lambda n: see(n))
-    whole: Any = jit.unkept(lambda n: inner(n) + 1, nogil=True, _nrt=False)
+    inner: Any = kernels.kernel(lambda n: see(n))
+    whole: Any = kernels.unkept(lambda n: inner(n) + 1, nogil=True, _nrt=False)
     assert gc.isenabled()
     if fails:
         with pytest.raises(numba.TypingError, match="no such number"):
@@ -132,7 +132,7 @@ def test_no_garbage_is_collected_while_a_kernel_is_compiled(fails: bool) -> None
     assert gc.isenabled()
     gc.disable()
     try:
-        another: Any = jit.unkept(lambda n: n + 2, nogil=True, _nrt=False)
+        another: Any = kernels.unkept(lambda n: n + 2, nogil=True, _nrt=False)
         assert another(1) == 3
         assert not gc.isenabled(), "who does not want it collected is not asked"
     finally:

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from headway import jit
+from headway.jit import kernels
 
-pytestmark = pytest.mark.skipif(not jit.TUNED, reason="nothing is compiled, or numba is left as it is")
-if jit.TUNED:
+pytestmark = pytest.mark.skipif(not kernels.TUNED, reason="nothing is compiled, or numba is left as it is")
+if kernels.TUNED:
     import numba
     from llvmlite import ir
     from numba.core import errors, postproc, types
@@ -22,7 +22,7 @@ if jit.TUNED:
     from numba.np import arrayobj
     from numba.np.ufunc import array_exprs
 
-    from headway import jit_tuning
+    from headway.jit import tuning as jit_tuning
 
     arrays: Any = arrayobj
 
@@ -40,14 +40,14 @@ def compiled(wrap: Wrap) -> tuple[Any, Any]:
     def total(table: npt.NDArray[np.int64], i: int) -> int:
         return int(helper(table, i) + helper(table, 3) + helper(table, 4))
 
-    whole = jit.entry(total) if wrap is jit.kernel else wrap(total)
+    whole = kernels.entry(total) if wrap is kernels.kernel else wrap(total)
     assert whole(np.arange(5), 2) == 9
     return helper, whole
 
 
 @pytest.fixture(scope="module")
 def ours() -> tuple[Any, Any]:
-    return compiled(jit.kernel)
+    return compiled(kernels.kernel)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_a_kernel_is_compiled_once_for_all_numbers(ours: tuple[Any, Any], plain:
 
 
 def test_arrays_are_read_where_they_are(ours: tuple[Any, Any]) -> None:
-    kind = jit.type_of(np.arange(5))
+    kind = kernels.type_of(np.arange(5))
     assert arrays.make_array(kind) is arrays.make_array(kind)
     assert "alloca" not in code_of(ours[0])
 
@@ -110,8 +110,8 @@ def test_kernels_are_spared_what_only_others_need(monkeypatch: pytest.MonkeyPatc
     assert array_exprs.RewriteArrayExprs in registry.rewrite_registry.rewrites["after-inference"]
     monkeypatch.setattr(postproc.PostProcessor, "_insert_var_dels", noted_deletions)
     monkeypatch.setattr(array_exprs.RewriteArrayExprs, "match", noted_match)
-    argument = jit.type_of(np.arange(5)), numba.int64
-    jit.kernel(read).compile(argument)  # type: ignore[attr-defined]
+    argument = kernels.type_of(np.arange(5)), numba.int64
+    kernels.kernel(read).compile(argument)  # type: ignore[attr-defined]
     assert done == []
     numba.njit(read).compile(argument)
     assert set(done) == {"deletions", "expressions of arrays"}
@@ -160,12 +160,12 @@ def test_the_addresses_of_a_function_that_is_handed_over_are_looked_up_once(
     monkeypatch: pytest.MonkeyPatch, as_value: str
 ) -> None:
     signature = types.int64(types.int64)
-    compiled = jit.with_signature(signature)(add_one)
+    compiled = kernels.with_signature(signature)(add_one)
     if as_value == "found at once":
-        given = jit.found_at_once(compiled, signature)
+        given = kernels.found_at_once(compiled, signature)
     else:
-        given = jit.Addressed(compiled, signature)
-    use = jit.with_signature(types.int64(jit.function_type(signature), types.int64))(apply)
+        given = kernels.Addressed(compiled, signature)
+    use = kernels.with_signature(types.int64(kernels.function_type(signature), types.int64))(apply)
     asked: list[str] = []
     look_up: Any = JITCodeLibrary.get_pointer_to_function
 
@@ -179,13 +179,13 @@ def test_the_addresses_of_a_function_that_is_handed_over_are_looked_up_once(
 
 
 def test_the_type_of_a_function_that_is_handed_over_is_made_once() -> None:
-    compiled: Any = jit.with_signature(types.int64(types.int64))(add_one)
+    compiled: Any = kernels.with_signature(types.int64(types.int64))(add_one)
     dispatcher: Any = types.Dispatcher
-    assert jit.type_of(compiled) is jit.type_of(compiled) is compiled._type
+    assert kernels.type_of(compiled) is kernels.type_of(compiled) is compiled._type
     assert compiled._type == dispatcher(compiled)  # what numba would make at every call
 
 
-@jit.by_address
+@kernels.by_address
 class Tables(NamedTuple):
     """What all policies have, and behind it what is one policy's own."""
 
@@ -193,17 +193,17 @@ class Tables(NamedTuple):
     memory: Any
 
 
-@jit.kernel
+@kernels.kernel
 def common(tables: Tables) -> int:
     return int(tables.common[0])
 
 
-@jit.kernel
+@kernels.kernel
 def more(tables: Tables) -> int:
     return common(tables) + 1
 
 
-@jit.kernel
+@kernels.kernel
 def own(tables: Tables) -> int:
     return int(tables.memory[0]) + common(tables)
 
@@ -212,7 +212,7 @@ def test_a_kernel_that_never_looks_at_a_policys_own_tables_is_compiled_once_for_
     def both(tables: Tables) -> int:
         return more(tables) + 100 * own(tables)
 
-    whole = jit.unkept(both, nogil=True, _nrt=False)  # were it loaded, nothing below it would be compiled
+    whole = kernels.unkept(both, nogil=True, _nrt=False)  # were it loaded, nothing below it would be compiled
     tables = Tables(np.array([5]), np.array([2, 3]))
     assert whole(tables) == 706
     assert whole(tables._replace(memory=np.array([2.5]))) == 706
@@ -220,7 +220,7 @@ def test_a_kernel_that_never_looks_at_a_policys_own_tables_is_compiled_once_for_
     assert counts == [1, 1, 2, 2]
 
 
-@jit.kernel
+@kernels.kernel
 def within(tables: Tables) -> int:
     def first(tables: Tables) -> int:
         return int(tables.memory[0])
@@ -228,7 +228,7 @@ def within(tables: Tables) -> int:
     return first(tables) + common(tables)
 
 
-@jit.kernel
+@kernels.kernel
 def given(function: Any, tables: Tables) -> int:
     return int(function(tables))
 
@@ -237,7 +237,7 @@ def test_functions_inside_a_kernel_or_given_to_it_may_look_at_a_policys_own_tabl
     def both(tables: Tables) -> int:
         return within(tables) + 100 * given(own, tables)
 
-    assert jit.entry(both)(Tables(np.array([5]), np.array([2, 3]))) == 707
+    assert kernels.entry(both)(Tables(np.array([5]), np.array([2, 3]))) == 707
 
 
 class Mode(IntEnum):
@@ -245,12 +245,12 @@ class Mode(IntEnum):
     ON = 5
 
 
-@jit.kernel
+@kernels.kernel
 def mode_of(table: npt.NDArray[np.int64], i: int) -> int:
     return int(Mode.OFF if table[i] < 0 else table[i])
 
 
-@jit.entry
+@kernels.entry
 def modes(table: npt.NDArray[np.int64]) -> int:
     return mode_of(table, 0) + 10 * mode_of(table, 1) + 100 * int(Mode.ON)
 
@@ -272,7 +272,7 @@ def test_loops_of_policies_that_gain_by_it_run_in_wide_registers(name: str, wide
         return most
 
     highest.__qualname__ = name
-    made = jit.unkept(highest, nogil=True, _nrt=False)
+    made = kernels.unkept(highest, nogil=True, _nrt=False)
     assert made(np.arange(9)) == 5
     (text,) = cast(Any, made).inspect_llvm().values()
     assert (" x i64>" in text) == wide

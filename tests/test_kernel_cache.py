@@ -18,16 +18,17 @@ import numpy as np
 import pytest
 
 from commands import Headway
-from headway import jit, jit_cache
+from headway.jit import cache as jit_cache
+from headway.jit import kernels
 
 KERNEL = """
-from headway import jit
+from headway.jit import kernels
 
-@jit.entry
+@kernels.entry
 def twice(x):
     return 2 * x
 
-print(twice(21), jit.in_cache(twice), len(jit.jit_cache.troubles))
+print(twice(21), kernels.in_cache(twice), len(kernels.cache.troubles))
 """
 
 
@@ -154,7 +155,7 @@ def test_without_a_cache_kernels_run_and_leave_nothing(
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["cache", "kernel.py"]
 
 
-compiled = pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+compiled = pytest.mark.skipif(kernels.INTERPRETED, reason="nothing is compiled")
 
 
 @pytest.fixture
@@ -162,14 +163,14 @@ def kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder where kernels are kept that are made in this test, as a new process would make them."""
     folder = jit_cache.keeping().folder
     assert folder is not None
-    monkeypatch.setattr(jit, "KEPT", folder)
+    monkeypatch.setattr(kernels, "KEPT", folder)
     return folder
 
 
 def used_anew() -> int:
     """Call a kernel that nobody has called yet in this process: 1 where it is taken from what is kept."""
-    made = jit.entry(twice)
-    assert made(21) == 42 and jit.in_cache(twice)
+    made = kernels.entry(twice)
+    assert made(21) == 42 and kernels.in_cache(twice)
     return hits(made)
 
 
@@ -189,13 +190,13 @@ def test_a_kernel_for_a_signature_is_the_one_for_a_call_if_it_returns_nothing(ke
     def count(x: Any) -> None:
         x[0] += 1
 
-    int64, float64, void = jit.types.int64, jit.types.float64, jit.types.void
-    signed, called = jit.with_signature(void(int64[::1]))(count), jit.entry(count)
+    int64, float64, void = kernels.types.int64, kernels.types.float64, kernels.types.void
+    signed, called = kernels.with_signature(void(int64[::1]))(count), kernels.entry(count)
     numbers = np.zeros(1, np.int64)
     signed(numbers)
     called(numbers)
     assert numbers[0] == 2 and hits(called) == 1
-    other, plain = jit.with_signature(float64(int64))(twice), jit.entry(twice)
+    other, plain = kernels.with_signature(float64(int64))(twice), kernels.entry(twice)
     assert isinstance(other(21), float) and (other(21), plain(21), hits(plain)) == (42.0, 42, 0)
 
 
@@ -210,14 +211,14 @@ def test_a_kernel_that_cannot_be_compiled_waits_for_nobody_when_it_is_tried_agai
             super().__init__(index, signature)
             waited.append(self.waited)
 
-    @jit.entry
+    @kernels.entry
     def wrong(x: Any) -> Any:
         return x + "text"
 
     waited: list[bool] = []
     monkeypatch.setattr(jit_cache, "Turn", Noted)
     for _ in range(2):
-        with pytest.raises(jit.numba.TypingError):
+        with pytest.raises(kernels.numba.TypingError):
             wrong(1)
     assert waited == [False, False]
 
@@ -248,7 +249,7 @@ def test_a_full_disk_is_named_with_a_remedy_and_the_run_goes_on(
 
     monkeypatch.setattr(jit_cache, "troubles", [])
     monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._open_for_write", full)
-    assert jit.entry(twice)(21) == 42 and not jit.in_cache(twice)
+    assert kernels.entry(twice)(21) == 42 and not kernels.in_cache(twice)
     [sentence] = jit_cache.troubles
     assert str(kept) in sentence and "No space left" in sentence
     assert "headway cache clear" in sentence and "HEADWAY_CACHE_DIR" in sentence
@@ -325,7 +326,7 @@ def test_what_is_kept_is_loaded_before_numba_can_compile_and_then_it_can(home: P
 
 def test_what_kernels_take_from_other_files_is_part_of_the_digest() -> None:
     """A constant or a row of a table that a kernel uses is compiled into it: its file has to count, too."""
-    package, sources = Path(jit_cache.__file__).parent, set(jit_cache.kernel_sources())
+    package, sources = Path(jit_cache.__file__).parents[1], set(jit_cache.kernel_sources())
     compiling = {"kernel", "routine", "woven", "entry", "entry_for_all"}
     missing = set()
     for path in sorted(sources):

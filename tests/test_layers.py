@@ -22,7 +22,7 @@ PACKAGE = Path(headway.__file__).parent
 LAYERS = (
     ("units", "cores", "errors", "plain", "writing", "ownership", "values"),
     ("documents", "grammar", "binding"),
-    ("jit", "jit_addresses", "jit_cache", "jit_passes", "jit_tables", "jit_tuning"),
+    ("jit",),
     ("workload", "platform", "site"),
     ("engine",),
     ("policies",),

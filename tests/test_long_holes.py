@@ -11,10 +11,10 @@ import pytest
 
 import headway
 from grid_reference import grid_log, platform_of
-from headway import jit
 from headway.engine.drive import Jobs
 from headway.engine.driver import run
 from headway.engine.tables import NO_MEMORY, Clock, Run, State
+from headway.jit import kernels
 from headway.policies.backfilling import conservative, long_holes, setup
 from headway.policies.backfilling.long_holes import Note
 from headway.policies.prepare import Arrivals
@@ -98,7 +98,7 @@ def use_table_early(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.interpreted
-@pytest.mark.skipif(not jit.INTERPRETED, reason="compiled kernels have their constants built in")
+@pytest.mark.skipif(not kernels.INTERPRETED, reason="compiled kernels have their constants built in")
 @pytest.mark.parametrize("options", ["", "(hole=open)", "(compress=every)"])
 @pytest.mark.parametrize("spread", [0, 0.3])
 def test_a_table_of_few_holes_changes_no_start(
@@ -114,7 +114,7 @@ def test_a_table_of_few_holes_changes_no_start(
 
 
 @pytest.mark.interpreted
-@pytest.mark.skipif(not jit.INTERPRETED, reason="compiled kernels have their constants built in")
+@pytest.mark.skipif(not kernels.INTERPRETED, reason="compiled kernels have their constants built in")
 def test_a_cluster_whose_jobs_leave_keeps_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a job that moves to another cluster leaves free is used, however many wait there."""
     tasks = [replace(job, submit=job.submit // 4) for job in busy_tasks(50, seed=0)]

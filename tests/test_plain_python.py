@@ -12,7 +12,7 @@ from headway.engine.driver import Driver
 from headway.engine.plain_python import NotPlain
 from headway.engine.profile import move_forward
 from headway.engine.tables import Clock
-from headway.jit import INTERPRETED
+from headway.jit.kernels import INTERPRETED
 from headway.simulate import run_policy
 from headway.workload.models import lublin
 from instances import busy

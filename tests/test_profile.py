@@ -38,7 +38,7 @@ from headway.engine.reservations import (
     reserve_by,
 )
 from headway.engine.tables import Clock, Job, State
-from headway.jit import entry
+from headway.jit.kernels import entry
 from headway.units import NEVER
 from random_examples import examples
 from reference.profile import Booking

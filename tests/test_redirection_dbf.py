@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 import headway
 from dbf_reference import COMPRESSIONS
 from dbf_reference import made as by_dbf
-from headway import Schedule, jit
+from headway import Schedule
 from headway.audit import audit
 from headway.explain import explain
+from headway.jit import kernels
 from headway.platform import Cluster, Platform
 from headway.units import SECOND
 from instances import log_of
@@ -233,7 +234,7 @@ def test_numbers_of_both() -> None:
 @pytest.mark.long
 def test_every_pair_interpreted() -> None:
     """The tests of pairs once more where nothing needs to be compiled, so that they have all pairs."""
-    if jit.INTERPRETED:
+    if kernels.INTERPRETED:
         pytest.skip("they have all pairs here already")
     here = Path(__file__)
     files = [here.name, "test_redirection_equal.py"]

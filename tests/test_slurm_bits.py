@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway import jit
 from headway.engine.tables import Table
+from headway.jit import kernels
 from headway.policies.slurm.bits import first_node, has, packed, put_range, size_of, words_for
 
 WORDS = [0, 1, -1, 8, -(1 << 63), (1 << 62) | 4, -2, 0x5555555555555555]
 
 
-@jit.entry
+@kernels.entry
 def bits_of(word: int) -> int:
-    return int(1000 * jit.count_bits(word) + jit.lowest_bit(word))
+    return int(1000 * kernels.count_bits(word) + kernels.lowest_bit(word))
 
 
-@jit.entry
+@kernels.entry
 def with_range(sets: Table, first: int, count: int) -> int:
     put_range(sets, 0, first, count)
     return int(1000 * size_of(sets, 0) + first_node(sets, 0) + has(sets, 0, first))
@@ -24,9 +24,9 @@ def with_range(sets: Table, first: int, count: int) -> int:
 
 def test_bits_are_counted_and_found_as_plain_python_does() -> None:
     for word in WORDS:
-        assert bits_of(word) == 1000 * jit._count_bits(word) + jit._lowest_bit(word)
-    assert [jit._count_bits(word) for word in WORDS] == [0, 1, 64, 1, 1, 2, 63, 32]
-    assert [jit._lowest_bit(word) for word in WORDS] == [64, 0, 0, 3, 63, 2, 1, 0]
+        assert bits_of(word) == 1000 * kernels._count_bits(word) + kernels._lowest_bit(word)
+    assert [kernels._count_bits(word) for word in WORDS] == [0, 1, 64, 1, 1, 2, 63, 32]
+    assert [kernels._lowest_bit(word) for word in WORDS] == [64, 0, 0, 3, 63, 2, 1, 0]
 
 
 def test_a_range_of_nodes_crosses_words() -> None:

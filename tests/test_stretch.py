@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.engine.stretch import MOST, stretched
-from headway.jit import INTERPRETED, entry
+from headway.jit.kernels import INTERPRETED, entry
 
 if INTERPRETED:
     stretch = stretched

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from commands import SWF, Headway
-from headway import jit
 from headway.engine.clock import step
+from headway.jit import kernels
 from headway.policies.own.interpreted import Interpreter
 from test_user_policy_errors import refused
 
@@ -82,7 +82,7 @@ def test_what_goes_wrong_is_told_by_the_line_in_the_policy(headway: Headway, bod
 
 def test_a_compiled_policy_does_not_end_the_command(headway: Headway) -> None:
     sentence = told(headway, "raise SystemExit(3)")
-    what = "raised SystemExit: 3, at 1 s, with jobs 1, 2" if jit.INTERPRETED else "cannot be compiled: "
+    what = "raised SystemExit: 3, at 1 s, with jobs 1, 2" if kernels.INTERPRETED else "cannot be compiled: "
     assert f"mine.py:{LINE} (raise SystemExit(3)): the policy {what}" in sentence
 
 
@@ -90,7 +90,7 @@ def test_a_table_is_not_read_outside_nor_a_number_divided_by_zero(headway: Headw
     sentence = told(headway, "x = 1\ny = state.jobs[PROCS, 10**12] + x")
     assert "mine.py:13 (y = state.jobs[PROCS, 10**12] + x): the policy raised IndexError: " in sentence
     assert "out of bounds" in sentence and "at 1 s, with jobs 1, 2 waiting" in sentence
-    if not jit.INTERPRETED:  # NumPy's numbers, in Python, only warn
+    if not kernels.INTERPRETED:  # NumPy's numbers, in Python, only warn
         sentence = told(headway, "x = 2 - state.jobs[PROCS, 0]\ny = 5 // x\nstate.options[4] = y")
         assert "mine.py:13 (y = 5 // x): the policy raised ZeroDivisionError: " in sentence
 
@@ -122,7 +122,7 @@ def test_the_line_is_found_late_in_a_long_run(headway: Headway) -> None:
     assert "started job 8, which has finished" in sentence
 
 
-@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.skipif(kernels.INTERPRETED, reason="nothing is compiled")
 @pytest.mark.parametrize(
     ("line", "body", "says"),
     [

@@ -10,7 +10,7 @@ import pytest
 
 import headway
 import own_keys
-from headway import jit
+from headway.jit import kernels
 from headway.policies.own.keys import KeyFunction, uses_second
 from headway.policies.own.moving_keys import KeyedRun
 from headway.policies.spec import Spec
@@ -65,7 +65,7 @@ def test_a_function_is_given_from_python_by_itself() -> None:
 
 def test_a_key_sees_any_column_that_is_known_at_submission(monkeypatch: pytest.MonkeyPatch) -> None:
     """This one makes an array of it; it is compiled nonetheless."""
-    if not jit.INTERPRETED:
+    if not kernels.INTERPRETED:
         monkeypatch.delattr(KeyedRun, "_write")
     log = LOG.with_columns(queue=np.arange(len(LOG)) % 2)
     schedule = headway.simulate(log, 64, f"strict(order={FILE}:queue_first)")

@@ -13,7 +13,7 @@ from headway.engine.drive import Jobs, compiled_hook, compiled_loop, is_cached
 from headway.engine.driver import run
 from headway.engine.outages import ChangingMachine
 from headway.errors import UsageError
-from headway.jit_cache import keeping
+from headway.jit.cache import keeping
 from headway.outcome import Ran, result_of
 from headway.plain import Notify, Progress
 from headway.platform import Platform

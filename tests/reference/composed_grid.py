@@ -19,7 +19,7 @@ import numpy as np
 
 from headway.engine.drive import Jobs, Progress, Setup
 from headway.engine.tables import Clock, State, Table
-from headway.jit import as_written
+from headway.jit.kernels import as_written
 from headway.policies.grid import molding, tables
 from headway.policies.grid import notes as memory
 from headway.policies.grid.composed.cluster import Cluster, Shape

@@ -24,7 +24,7 @@ from headway.engine.tables import (
 from headway.engine.tables import (
     Run as RunRow,
 )
-from headway.jit import entry
+from headway.jit.kernels import entry
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.cores import WORD as CORES

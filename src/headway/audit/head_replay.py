@@ -78,7 +78,7 @@ def late_heads(
 
 @cache
 def _compiled() -> Callable[..., Any]:
-    from headway.jit import entry
+    from headway.jit.kernels import entry
 
     return entry(_replay)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Clock, Fault, State
 from headway.engine.verbs import start, turn_away
-from headway.jit import entry
+from headway.jit.kernels import entry
 
 MACHINE = 0
 

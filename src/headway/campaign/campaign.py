@@ -202,9 +202,9 @@ class Campaign:
 
     def _interpreted(self) -> bool:
         """Whether simulating holds the interpreter's lock."""
-        from headway import jit
+        from headway.jit import kernels
 
-        return jit.INTERPRETED or any(variant.spec.uses_own for variant in self.variants)
+        return kernels.INTERPRETED or any(variant.spec.uses_own for variant in self.variants)
 
     def describe(self) -> dict[str, Any]:
         """Plain data on the campaign, kept with its results."""

@@ -14,10 +14,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from headway import jit
 from headway.campaign.cell import DESCRIBED, Cell
 from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
+from headway.jit import kernels
 from headway.metrics.at_once import metrics_at_once
 from headway.metrics.catalogue import BY_NAME, METRICS
 from headway.metrics.classes import by_division, by_queue, by_size, by_user
@@ -175,7 +175,7 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
     if settings.measures and measures_key(settings) != task.measures_key:
         raise UsageError("the source of a measure changed after the campaign began; run it again")
     ran = run_policy(workload.fit_to(task.widest), task.platform, spec)
-    row = None if jit.INTERPRETED else _row_at_once(ran, settings)
+    row = None if kernels.INTERPRETED else _row_at_once(ran, settings)
     outcome = _of_schedule(task, ran, settings) if row is None else Outcome(task.id, row)
     outcome.seconds = time.thread_time() - begin
     outcome.python = outcome.seconds - ran.timing["simulation_cpu_seconds"]

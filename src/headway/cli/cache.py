@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from headway import jit_cache
 from headway.cli import options
 from headway.cli.display import Display, output, table_of
 from headway.cli.frame import command
 from headway.cores import cores
 from headway.errors import HeadwayError, UsageError
+from headway.jit import cache as jit_cache
 from headway.plain import counted
 from headway.policies.catalogue import POLICIES
 from headway.policies.spec import parse_spec

@@ -57,7 +57,7 @@ def main() -> None:
         if not of_disk and not limits.is_of_the_limit(error):
             raise
         status = _refuse(f"input or output: {of_disk[1]}" if of_disk else limits.sentence())
-    for trouble in getattr(sys.modules.get("headway.jit_cache"), "troubles", ()):
+    for trouble in getattr(sys.modules.get("headway.jit.cache"), "troubles", ()):
         print(f"headway: {one_line(trouble)}", file=sys.stderr)  # noqa: T201
     if status == INTERRUPTED:
         print(f"headway: interrupted{one_line(kept)}", file=sys.stderr)  # noqa: T201

@@ -66,9 +66,9 @@ def watch(spec: Spec, done: Event, begun: Event) -> None:
 
 def is_first_use(spec: Spec, trace: str, jobs: int) -> bool:
     """Whether nothing has been compiled, here or in this process, and interpreting will do."""
-    from headway import jit_cache
+    from headway.jit import cache as jit_cache
 
-    if not may_compile_beside() or "headway.jit" in sys.modules:
+    if not may_compile_beside() or "headway.jit.kernels" in sys.modules:
         return False
     if jobs > MOST_JOBS or not Path(trace).is_file():
         return False  # what comes through a pipe cannot be read a second time
@@ -85,7 +85,7 @@ def may_compile_beside() -> bool:
 
 def tell_compiling(policy: str, display: Display) -> None:
     """Say that a policy that was never used here is compiled first, which looks like no progress."""
-    from headway import jit_cache
+    from headway.jit import cache as jit_cache
 
     kept = jit_cache.keeping().folder is not None and jit_cache.holds(policy)
     if not kept and not os.environ.get("NUMBA_DISABLE_JIT"):
@@ -94,7 +94,7 @@ def tell_compiling(policy: str, display: Display) -> None:
 
 def compile_for_the_next(spec: Spec, display: Display) -> None:
     """Compile a policy that was never used here while people read: their next command may well want it."""
-    from headway import jit_cache
+    from headway.jit import cache as jit_cache
 
     if may_compile_beside() and jit_cache.keeping().folder is not None and not jit_cache.holds(spec.name):
         compile_beside(spec)

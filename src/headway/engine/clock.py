@@ -27,7 +27,7 @@ from headway.engine.tables import (
     World,
 )
 from headway.engine.verbs import stop
-from headway.jit import Function, entry, kernel
+from headway.jit.kernels import Function, entry, kernel
 from headway.units import NEVER
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway import jit
 from headway.engine import clock as clockwork
 from headway.engine.profile import clear, copy_profile
 from headway.engine.tables import (
@@ -32,6 +31,7 @@ from headway.engine.tables import (
     new_world,
 )
 from headway.errors import PolicyError
+from headway.jit import kernels
 from headway.plain import counted
 from headway.units import NEVER, seconds_text
 
@@ -190,7 +190,7 @@ Of a tuple of tables inside it, the kind of that."""
 
 def hook_signature(memory: Any = NO_MEMORY) -> Any:
     """The type of a compiled policy with such a memory: nothing from (instant, state)."""
-    return None if jit.INTERPRETED else _signature_over(_kind_of(memory))
+    return None if kernels.INTERPRETED else _signature_over(_kind_of(memory))
 
 
 def state_type(memory: Any = NO_MEMORY) -> Any:
@@ -215,7 +215,7 @@ NO_KIND = _kind_of_tables(NO_MEMORY)
 @cache
 def _state_over(kind: Kind) -> Any:
     """The type of a state with such a memory; asking the compiler takes longer than a small simulation."""
-    return jit.type_of(_prototype(_empty(kind))[0])
+    return kernels.type_of(_prototype(_empty(kind))[0])
 
 
 def _empty(kind: Any) -> Any:
@@ -228,7 +228,7 @@ def _empty(kind: Any) -> Any:
 
 @cache
 def _signature_over(kind: Kind) -> Any:
-    return jit.types.void(jit.types.int64, _state_over(kind))
+    return kernels.types.void(kernels.types.int64, _state_over(kind))
 
 
 def _prototype(memory: Any) -> tuple[State, World]:
@@ -238,7 +238,7 @@ def _prototype(memory: Any) -> tuple[State, World]:
 
 def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
     """The loop, compiled once for every kind of memory: policies are passed to it as values."""
-    return interpreted_loop if jit.INTERPRETED else _loop_over(_kind_of(memory))
+    return interpreted_loop if kernels.INTERPRETED else _loop_over(_kind_of(memory))
 
 
 def interpreted_loop(hook: Callable[[int, State], None], state: State, world: World, instants: int) -> int:
@@ -268,9 +268,9 @@ def _view(table: Any) -> Any:
 @cache
 def _loop_over(kind: Kind) -> Callable[..., int]:
     """The loop for a kind of memory."""
-    world = jit.type_of(_prototype(NO_MEMORY)[1])
-    hook = jit.function_type(_signature_over(kind))
-    return jit.with_signature(jit.types.int64(hook, _state_over(kind), world, jit.types.int64))(
+    world = kernels.type_of(_prototype(NO_MEMORY)[1])
+    hook = kernels.function_type(_signature_over(kind))
+    return kernels.with_signature(kernels.types.int64(hook, _state_over(kind), world, kernels.types.int64))(
         clockwork.loop
     )
 
@@ -278,26 +278,27 @@ def _loop_over(kind: Kind) -> Callable[..., int]:
 @cache
 def compiled_keyed_loop() -> Callable[..., int]:
     """The loop that lets a user's keys be computed before each pass."""
-    if jit.INTERPRETED:
+    if kernels.INTERPRETED:
         return clockwork.keyed_loop
     state, world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
-    hook = jit.function_type(hook_signature())
-    signature = jit.types.int64(hook, hook, jit.type_of(state), jit.type_of(world), jit.types.int64)
-    return jit.with_signature(signature)(clockwork.keyed_loop)
+    hook = kernels.function_type(hook_signature())
+    number = kernels.types.int64
+    signature = number(hook, hook, kernels.type_of(state), kernels.type_of(world), number)
+    return kernels.with_signature(signature)(clockwork.keyed_loop)
 
 
 def compiled_hook(
     hook: Callable[[int, State], None], memory: Any = NO_MEMORY
 ) -> Callable[[int, State], None]:
     """A policy compiled for the loop."""
-    done = jit.INTERPRETED or hasattr(hook, "py_func")
+    done = kernels.INTERPRETED or hasattr(hook, "py_func")
     return hook if done else _compiled_as(hook, _kind_of(memory))
 
 
 @cache
 def _compiled_as(hook: Callable[[int, State], None], kind: Kind) -> Callable[[int, State], None]:
     signature = _signature_over(kind)
-    return jit.found_at_once(jit.with_signature(signature)(hook), signature)
+    return kernels.found_at_once(kernels.with_signature(signature)(hook), signature)
 
 
 def hook_as_value(hook: Callable[[int, State], None], memory: Any = NO_MEMORY) -> Any:
@@ -305,20 +306,20 @@ def hook_as_value(hook: Callable[[int, State], None], memory: Any = NO_MEMORY) -
 
     What it raises is lost, so it is for policies that raise nothing.
     """
-    return hook if jit.INTERPRETED else _addressed(hook, _kind_of(memory))
+    return hook if kernels.INTERPRETED else _addressed(hook, _kind_of(memory))
 
 
 @cache
 def _addressed(hook: Callable[[int, State], None], kind: Kind) -> Any:
     compiled = hook if hasattr(hook, "py_func") else _compiled_as(hook, kind)
-    return jit.Addressed(compiled, _signature_over(kind))
+    return kernels.Addressed(compiled, _signature_over(kind))
 
 
 def is_cached(hook: Callable[[int, State], None], loop: Callable[..., int] = clockwork.loop) -> bool:
     """Whether the loop and a policy were compiled before on this machine."""
-    if jit.INTERPRETED:
+    if kernels.INTERPRETED:
         return True
-    return all(jit.in_cache(function) for function in (loop, hook))
+    return all(kernels.in_cache(function) for function in (loop, hook))
 
 
 EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))

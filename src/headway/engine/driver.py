@@ -54,7 +54,7 @@ from headway.engine.tables import (
     World,
     copy_memory,
 )
-from headway.jit import as_written
+from headway.jit.kernels import as_written
 from headway.units import NEVER
 
 NO_JOBS = EMPTY

@@ -36,7 +36,7 @@ from headway.engine.profile import (
 )
 from headway.engine.tables import Clock, Job, List, Pool, Run, State
 from headway.engine.verbs import start
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 
 SUM = ADDED
 """The field of a block that holds the processors of its ends."""

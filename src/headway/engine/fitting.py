@@ -19,7 +19,7 @@ for them.
 from __future__ import annotations
 
 from headway.engine.tables import GONE, POOL_LISTS, Q_FIELDS, Entry, List, Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.units import NEVER
 
 GROUP = 64

@@ -8,7 +8,7 @@ reservations that move, forward too, move without the heap.
 from __future__ import annotations
 
 from headway.engine.tables import POOL_LISTS, Clock, Job, List, State, Table
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 
 
 @kernel

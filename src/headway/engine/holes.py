@@ -26,7 +26,7 @@ from headway.engine.profile import (
     step_from,
     step_of,
 )
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.units import NEVER
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Clock, Job, State, Table, Why
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 
 WITHDRAW, JOIN = range(2)
 

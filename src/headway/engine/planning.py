@@ -6,7 +6,7 @@ from headway.engine.heap import pop, push
 from headway.engine.profile import change
 from headway.engine.tables import OPEN, Clock, Job, List, Pool, Run, State
 from headway.engine.verbs import start
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 
 
 @kernel

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headway.jit import by_address, entry, kernel, routine
+from headway.jit.kernels import by_address, entry, kernel, routine
 from headway.units import NEVER
 
 Table = npt.NDArray[np.int64]

@@ -15,7 +15,7 @@ from headway.engine.drive import Jobs, Setup
 from headway.engine.driver import Driver
 from headway.engine.tables import Clock, Ended, Fault, List, Run, State, Step, Table, World, queue_room
 from headway.engine.verbs import kill, start, wake, withdraw
-from headway.jit import entry, kernel
+from headway.jit.kernels import entry, kernel
 
 # Rows of the table of orders, and the verbs in it.
 VERB, OBJECT, REASON = range(3)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from headway.engine.fitting import GROUP, sum_entry, sum_stretch
 from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 
 REACH = 64
 """How many positions a job that joins looks along for a gap."""

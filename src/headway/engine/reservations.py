@@ -14,7 +14,7 @@ from headway.engine.holes import earliest_within, hole_from, level_at, take
 from headway.engine.planning import note_room
 from headway.engine.profile import change, move_forward, step_of
 from headway.engine.tables import POOL_LISTS, Clock, Job, List, Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.units import NEVER
 
 NOT_RESERVED = -1

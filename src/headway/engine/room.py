@@ -17,7 +17,7 @@ from headway.engine.profile import (
     find,
     locate,
 )
-from headway.jit import routine
+from headway.jit.kernels import routine
 
 
 @routine

@@ -7,7 +7,7 @@ checks them and takes them. When the run ends they come free.
 from __future__ import annotations
 
 from headway.engine.tables import NODE_ROWS, SHARE_ROWS, Clock, Node, Run, Share, State, Table
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 
 
 @kernel

@@ -14,7 +14,7 @@ from __future__ import annotations
 from headway.engine.clock import crowded, ended, entry_for_all, foresee, next_end, open_instant
 from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State, World
 from headway.engine.verbs import kill
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.units import NEVER
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 
 DIGIT = 20
 """Bits of the factor that are multiplied at a time."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.profile import Profile, new_profile
-from headway.jit import by_address
+from headway.jit.kernels import by_address
 from headway.units import NEVER
 
 Table = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.shares import free_shares, keep_aside, propose_again, proposed_cpus, take_shares
 from headway.engine.tables import OPEN, Clock, Ended, Fault, Job, Phase, Pool, Run, Share, State, Why
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 
 NOBODY = -1
 """The job of a fault that concerns no job."""

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from headway import jit
 from headway.cores import cores
 from headway.engine.drive import Jobs, compiled_hook, compiled_loop
 from headway.engine.driver import Driver
@@ -30,6 +29,7 @@ from headway.errors import UsageError
 from headway.forecast.instant import Instant
 from headway.forecast.known import known_at
 from headway.forecast.record import Column, Record
+from headway.jit import kernels
 from headway.platform import Platform
 from headway.policies.policy import Policy
 from headway.policies.prepare import Arrivals, Prepared
@@ -95,7 +95,7 @@ class Forward:
     @property
     def side_by_side(self) -> int:
         """How many futures are simulated at once: compiled kernels leave Python to the others."""
-        return 1 if jit.INTERPRETED or self.policy.spec.uses_own else cores()
+        return 1 if kernels.INTERPRETED or self.policy.spec.uses_own else cores()
 
     def begin(self, instant: Instant) -> Beginning:
         """The queue of an instant as the engine wants it."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from headway.engine.heap import pop, push
 from headway.gym.rewards import Sum, add_started, add_time, clear_sums, growth, reward_of
-from headway.jit import by_address, entry, kernel, routine
+from headway.jit.kernels import by_address, entry, kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.choices import BACKFILLS, CHOOSE, WEIGHTS
 from headway.units import NEVER, SECOND

@@ -8,7 +8,6 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from headway import jit
 from headway.engine.driver import Driver
 from headway.engine.tables import Job, Run, Step
 from headway.errors import UsageError
@@ -16,6 +15,7 @@ from headway.gym import learner
 from headway.gym.episodes import Episodes, Part
 from headway.gym.rewards import Sum
 from headway.gym.task import Task
+from headway.jit import kernels
 from headway.platform import Platform
 from headway.policies.agent.features import VERSION
 from headway.result import Result
@@ -109,7 +109,7 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
     def _lay_down(self) -> None:
         """Let the compiled code find the tables."""
         self._there = learner.laid_down(self.driver.state), learner.laid_down(self.driver.world)
-        self._addresses = self._there if jit.INTERPRETED else [part.ctypes.data for part in self._there]
+        self._addresses = self._there if kernels.INTERPRETED else [part.ctypes.data for part in self._there]
 
     def _go_on(self) -> tuple[float, bool]:
         """Go on to the next question: the reward of the last answer, and whether it is over."""

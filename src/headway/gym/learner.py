@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headway import jit
 from headway.engine import clock
 from headway.engine.drive import EMPTY, Jobs, Setup, make_state
 from headway.engine.tables import Clock, Job, Pool, Run, State, Step, Table, World
 from headway.engine.verbs import ask
 from headway.gym.rewards import Sum, add_started, add_time, clear_sums, growth, reward_of
 from headway.gym.task import Task
-from headway.jit import by_address, entry, kernel, routine, woven
+from headway.jit import kernels
+from headway.jit.kernels import by_address, entry, kernel, routine, woven
 from headway.policies.agent.choices import (
     MORE_ROWS,
     QUEUE_OPTIONS,
@@ -188,7 +188,7 @@ def learner(t: int, state: State) -> None:
 
 # ---- from question to question -----------------------------------------------------------------------------
 
-if jit.INTERPRETED:
+if kernels.INTERPRETED:
 
     def _itself(given: Any) -> Any:
         return given
@@ -197,12 +197,12 @@ if jit.INTERPRETED:
     world_at: Any = _itself
     laid_down: Any = _itself
 else:
-    from headway.jit_addresses import laid_down as laid_down
-    from headway.jit_addresses import reader
+    from headway.jit.addresses import laid_down as laid_down
+    from headway.jit.addresses import reader
 
     _state, _world = make_state(EMPTY, Setup(pools=(1,), hook=learner, memory=blank(0, 0)))
-    state_at = reader(jit.type_of(_state))
-    world_at = reader(jit.type_of(_world))
+    state_at = reader(kernels.type_of(_state))
+    world_at = reader(kernels.type_of(_world))
 
 loop: Any = woven(clock.loop)
 

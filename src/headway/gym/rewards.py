@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.units import SECOND
 
 Sums = npt.NDArray[np.float64]

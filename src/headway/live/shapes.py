@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headway.jit import as_written
+from headway.jit.kernels import as_written
 from headway.live.task import Task
 from headway.platform import Cluster
 from headway.policies.grid import molding

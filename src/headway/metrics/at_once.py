@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.engine.tables import Clock, Ended, Job, Run, State
-from headway.jit import entry, kernel
+from headway.jit.kernels import entry, kernel
 from headway.metrics.areas import utilization
 from headway.metrics.catalogue import Value
 from headway.metrics.sample import check_bounds

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from headway.jit import entry, kernel
+from headway.jit.kernels import entry, kernel
 from headway.workload.swf_fields import EXTRA, FEWEST, LARGEST, MISSING, ROUNDED, SCALE, WIDTH
 from headway.workload.swf_lines import Ints, Lines
 

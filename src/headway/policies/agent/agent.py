@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Pool, State, Table
-from headway.jit import by_address, kernel, routine
+from headway.jit.kernels import by_address, kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.choices import (
     OF_JOB,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from headway.engine.ends import settle_ends, when_enough
 from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, Job, Pool, State, Table, Why
-from headway.jit import by_address, kernel, routine
+from headway.jit.kernels import by_address, kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.backfilling.easy import begin
 from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, join

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.units import SECOND
 
 VERSION = 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from headway.engine.ends import when_enough
 from headway.engine.tables import GONE, Pool, State, Why
 from headway.engine.verbs import wake
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.agent import LAYER, run_on_all
 from headway.policies.agent.choices import (

@@ -25,7 +25,7 @@ from headway.engine.profile import change
 from headway.engine.queue import leave
 from headway.engine.reservations import NOT_RESERVED, give_up
 from headway.engine.tables import GONE, Q_FIELDS, Change, Clock, Entry, Job, List, Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.backfilling.conservative import arrive, compress, reserve_earliest, start_due
 from headway.policies.backfilling.depth import deep_pass
 from headway.policies.queueing.ordering import join, sort_queues

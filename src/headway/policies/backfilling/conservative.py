@@ -40,7 +40,7 @@ from headway.engine.reservations import (
 )
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State, Table, Why
 from headway.engine.verbs import start, wake
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.backfilling.long_holes import (
     Note,
     is_current,

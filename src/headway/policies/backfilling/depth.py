@@ -14,7 +14,7 @@ from headway.engine.holes import fits, level_at
 from headway.engine.planning import settle, start_and_book
 from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State, Why
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.backfilling.easy import Rule, note_promise
 from headway.policies.queueing.ordering import has_backfill_queue, join, option, sort_queues, withdraw
 from headway.policies.queueing.strict import MACHINE, reason

@@ -17,7 +17,7 @@ from headway.engine.ends import forget_run, settle_ends, start_and_expect_reques
 from headway.engine.fitting import next_fit
 from headway.engine.tables import Q_FIELDS, Clock, Entry, Job, List, Pool, Run, State, Why
 from headway.engine.verbs import wake
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.backfilling.easy import begin, first_candidate
 from headway.policies.queueing.ordering import join, withdraw
 from headway.policies.queueing.strict import MACHINE, reason

@@ -23,7 +23,7 @@ from enum import IntEnum
 from headway.engine.ends import settle_ends, start_and_expect, when_enough
 from headway.engine.fitting import next_fit
 from headway.engine.tables import Q_FIELDS, Entry, Job, Pool, State, Why
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.queueing.ordering import (
     OWN,
     has_backfill_queue,

@@ -25,7 +25,7 @@ from headway.engine.heap import push
 from headway.engine.planning import next_outlived
 from headway.engine.tables import JOB_ROWS, Clock, Job, List, Run, State, Table
 from headway.engine.verbs import expect
-from headway.jit import by_address, kernel, routine
+from headway.jit.kernels import by_address, kernel, routine
 from headway.policies.backfilling.easy import Rule, easy_pass
 from headway.policies.queueing.ordering import join, option, sort_queues
 from headway.policies.queueing.strict import MACHINE

@@ -54,7 +54,7 @@ from headway.engine.profile import (
 from headway.engine.queue import draw_together
 from headway.engine.reservations import bring_forward, length_of_hole
 from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, Pool, State, Table
-from headway.jit import by_address, kernel, routine
+from headway.jit.kernels import by_address, kernel, routine
 from headway.units import NEVER
 
 MOST_CLASSES = 128

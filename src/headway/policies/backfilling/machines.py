@@ -20,7 +20,7 @@ from typing import NamedTuple
 from headway.engine.ends import settle_ends, when_enough
 from headway.engine.fitting import next_fit
 from headway.engine.tables import OPEN, Q_FIELDS, Clock, Entry, Job, Pool, Run, State, Table, Why
-from headway.jit import by_address, kernel
+from headway.jit.kernels import by_address, kernel
 from headway.policies.backfilling.dialects import QUEUE, head_of, join_by_name, passed, start_head
 from headway.policies.backfilling.easy import begin, first_candidate
 from headway.policies.queueing.strict import MACHINE

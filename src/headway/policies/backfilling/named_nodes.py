@@ -13,7 +13,7 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares, free_shares
 from headway.engine.tables import NODE_ROWS, Clock, Job, List, Node, Pool, Run, Share, State, Table, Why
 from headway.engine.verbs import start_on_nodes, turn_away
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.offers import memory_taken, reset_weights, whole_nodes
 from headway.policies.slurm.queue import GONE, close_gaps

@@ -6,7 +6,7 @@ from headway.engine.queue import find_job, leave
 from headway.engine.reservations import give_up
 from headway.engine.tables import Job, Pool, State
 from headway.engine.verbs import withdraw
-from headway.jit import entry, kernel
+from headway.jit.kernels import entry, kernel
 from headway.policies.queueing.strict import MACHINE
 
 

@@ -16,7 +16,7 @@ from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, reserve_by
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State
 from headway.engine.verbs import turn_away
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.backfilling.changing import give_up_all, take_changes
 from headway.policies.backfilling.conservative import reserve_earliest
 from headway.policies.deadline.dbf import arrive, begin_runs, bring_closer, give_back

@@ -31,7 +31,7 @@ from headway.engine.profile import change
 from headway.engine.reservations import reserve_by, unpin
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, Run, State, Why
 from headway.engine.verbs import relabel, turn_away
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.backfilling.conservative import Compress, compress, start_due
 from headway.policies.deadline.places import place_before
 from headway.policies.deadline.tables import (

@@ -9,7 +9,7 @@ from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NO_JOB, NOT_RESERVED, book, enlist, hold_earliest, pin, reserve
 from headway.engine.tables import GONE, POOL_LISTS, Q_FIELDS, Entry, Job, List, Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.deadline.tables import (
     BEHIND,
     IN_TIME,

@@ -9,7 +9,7 @@ from headway.engine.profile import change, lay_over
 from headway.engine.queue import place_for
 from headway.engine.reservations import hold_earliest, pin, unpin
 from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Entry, Job, Pool, State, Table
-from headway.jit import by_address, kernel, routine
+from headway.jit.kernels import by_address, kernel, routine
 from headway.policies.backfilling import conservative as plain
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, option
 from headway.units import NEVER

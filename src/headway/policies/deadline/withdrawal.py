@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.tables import State
-from headway.jit import entry
+from headway.jit.kernels import entry
 from headway.policies.backfilling.withdrawal import leave_plan
 from headway.policies.deadline.tables import forget_in_lists
 from headway.policies.queueing.strict import MACHINE

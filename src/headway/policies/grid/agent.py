@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.grid.notes import (
     CANCEL,
     MCT,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from headway.engine.holes import earliest
 from headway.engine.profile import change, lay_over
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.grid.tables import Server, Task
 
 

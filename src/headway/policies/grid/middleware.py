@@ -19,7 +19,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, Protocol
 
 from headway.errors import UsageError
-from headway.jit import as_written, calling
+from headway.jit.kernels import as_written, calling
 from headway.policies.grid import agent, notes, selection, tuning
 from headway.policies.grid.description import HEURISTICS, MODES
 from headway.policies.grid.notes import NO_ANSWER, STARTED, Count, Known, Notes, Waiting

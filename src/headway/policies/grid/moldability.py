@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.engine.stretch import MOST
 from headway.errors import UsageError
-from headway.jit import as_written
+from headway.jit.kernels import as_written
 from headway.platform import Cluster
 from headway.policies.grid.fitting import homes, is_moldable
 from headway.policies.prepare import Arrivals, Table

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from headway.engine.stretch import stretched
 from headway.engine.tables import Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.grid.tables import AMDAHL, Rule, Server, Task
 
 

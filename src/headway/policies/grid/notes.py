@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headway.jit import by_address, kernel
+from headway.jit.kernels import by_address, kernel
 from headway.units import NEVER
 
 Table = npt.NDArray[np.int64]

@@ -20,7 +20,7 @@ from headway.engine.reservations import (
     reserve,
 )
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.backfilling.conservative import Compress, Rule, place_anew, sweep
 from headway.policies.grid.estimator import plan_again, planned_pool
 from headway.policies.grid.molding import walltime_on

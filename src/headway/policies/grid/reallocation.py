@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Clock, Fault, Run, State, Why
 from headway.engine.verbs import refuse, relabel, wake
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.backfilling import conservative
 from headway.policies.backfilling.depth import deep_pass
 from headway.policies.grid.agent import arrive, reallocate

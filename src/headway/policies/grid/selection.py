@@ -5,7 +5,7 @@ They look at the window, the oldest few tasks at the front of the agent's list.
 
 from __future__ import annotations
 
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.grid.notes import (
     MAXMIN,
     MAXRELGAIN,

@@ -12,7 +12,7 @@ from headway.engine.queue import find_job, leave
 from headway.engine.reservations import forget, give_up, reserve
 from headway.engine.tables import Clock, Job, Phase, State
 from headway.engine.verbs import reshape
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.grid.estimator import hold
 from headway.policies.grid.molding import factor, sizes, walltime_on
 from headway.policies.grid.notes import NO_ANSWER, STARTED

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from headway.engine.tables import JOB_ROWS, Table
-from headway.jit import by_address
+from headway.jit.kernels import by_address
 from headway.policies.grid.notes import Notes
 
 

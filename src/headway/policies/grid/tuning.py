@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.jit import routine
+from headway.jit.kernels import routine
 from headway.policies.grid.plan import completion
 from headway.policies.grid.tables import BINARY
 

@@ -7,7 +7,7 @@ base rows know the running jobs; the rows of a pass begin as the base rows, and 
 from __future__ import annotations
 
 from headway.engine.tables import State
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.nodes.tables import FAR, IDLE, Node
 
 

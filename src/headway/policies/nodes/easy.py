@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from headway.engine.queue import leave
 from headway.engine.tables import GONE, Entry, Job, Pool, State, Why
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
 from headway.policies.nodes.tables import FAR, NIL, Node, Use
 from headway.policies.nodes.turn import open_turn, start_on

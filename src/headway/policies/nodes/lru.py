@@ -9,7 +9,7 @@ longer there when its last user has ended.
 from __future__ import annotations
 
 from headway.engine.tables import Clock, Run, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.tables import FAR, NIL, File, Node, Note, Use
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from headway.engine.queue import leave
 from headway.engine.tables import GONE, Entry, Job, Pool, State, Why
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
 from headway.policies.nodes.scores import choose, look_closely
 from headway.policies.nodes.tables import NIL, Note, Rule, Use

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Fault, Job, State
 from headway.engine.verbs import refuse
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
 from headway.policies.nodes.lru import replayed_wait
 from headway.policies.nodes.tables import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from headway.engine.queue import leave
 from headway.engine.tables import GONE, Clock, Entry, Job, List, Pool, Run, State, Why
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
 from headway.policies.nodes.tables import FAR, NIL, Note, Rule, Use
 from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from headway.engine.tables import JOB_ROWS, State, Table
-from headway.jit import by_address, kernel
+from headway.jit.kernels import by_address, kernel
 
 
 class Use(IntEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.engine.queue import enter
 from headway.engine.tables import Clock, Job, List, Run, State
 from headway.engine.verbs import start_late
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import free_cores, hold_cores, plan_cores, put_back
 from headway.policies.nodes.lru import end_use, replayed_wait, settle_use, sort_plan
 from headway.policies.nodes.tables import (

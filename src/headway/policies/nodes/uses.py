@@ -7,7 +7,7 @@ their node and file, those that a pass has planned from the PLANS.
 from __future__ import annotations
 
 from headway.engine.tables import State, Table
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.tables import CONTIGUOUS, FAR, NIL, File, Node, Note, Rule, Use, load_time
 
 

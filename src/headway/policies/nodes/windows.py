@@ -12,7 +12,7 @@ A job of no length pins an instant: a job that runs across it must leave enough 
 from __future__ import annotations
 
 from headway.engine.tables import State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available, set_available
 from headway.policies.nodes.tables import FAR, NIL, Node, Point
 

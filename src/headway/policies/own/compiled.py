@@ -115,11 +115,11 @@ def compiled(*function: Callable[[int, Any], None], tables: Maker | None = None,
 
 def checked_hook(hook: Callable[[int, Any], None], memory: Any) -> Callable[[int, Any], None]:
     """The hook, compiled now, so that what cannot be compiled is told by the user's own line."""
-    from headway import jit
+    from headway.jit import kernels
 
     if inspect.isgeneratorfunction(hook):
         raise PolicyError(f"{faults.defined_at(hook)}: a compiled policy starts jobs itself; it cannot yield")
-    if jit.INTERPRETED:
+    if kernels.INTERPRETED:
         return hook
     try:
         return _compiled(hook, memory is not NO_MEMORY)
@@ -130,11 +130,11 @@ def checked_hook(hook: Callable[[int, Any], None], memory: Any) -> Callable[[int
 @cache
 def _compiled(hook: Callable[[int, Any], None], has_tables: bool) -> Callable[[int, Any], None]:
     """Compiled once; on disk too, where that is safe."""
-    from headway import jit
     from headway.engine import drive
+    from headway.jit import kernels
     from headway.policies.own.tables import prototype
 
-    make: Any = jit.kept if may_be_kept(hook) else jit.unkept
+    make: Any = kernels.kept if may_be_kept(hook) else kernels.unkept
     done: Callable[[int, Any], None] = make(
         hook, drive.hook_signature(prototype(has_tables)), nogil=True, _nrt=False, boundscheck=True
     )
@@ -143,9 +143,9 @@ def _compiled(hook: Callable[[int, Any], None], has_tables: bool) -> Callable[[i
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that a compiled policy calls: inlined there, and it looks where it reads and writes."""
-    from headway import jit
+    from headway.jit import kernels
 
-    return jit.unkept(
+    return kernels.unkept(
         function, nogil=True, _nrt=False, boundscheck=True, forceinline=True, no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
     )  # fmt: skip

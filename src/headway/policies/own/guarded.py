@@ -9,7 +9,7 @@ from __future__ import annotations
 from headway.engine import planning, queue, verbs
 from headway.engine.tables import GONE, Q_FIELDS, Entry, Fault, Pool, State
 from headway.engine.verbs import refuse
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.queueing import ordering
 
 

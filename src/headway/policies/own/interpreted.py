@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from headway.jit import as_written
+from headway.jit.kernels import as_written
 from headway.policies.own import faults
 
 

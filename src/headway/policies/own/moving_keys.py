@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from headway import jit
 from headway.engine.drive import Jobs, Progress, Setup, compiled_keyed_loop, hook_signature
 from headway.engine.driver import Driver
 from headway.engine.tables import GONE, JOB_ROWS, Clock, Entry, Fault, List, Pool, State
 from headway.errors import PolicyError
+from headway.jit import kernels
 from headway.policies.own.keys import KeyFunction, Rows
 
 KEY_ROWS = 2
@@ -47,7 +47,7 @@ _COMPILED: dict[Any, Callable[[int, State], None] | None] = {}
 
 def compiled_rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], None] | None:
     """A compiled function (t, state) that writes all keys down, or None if one cannot be compiled."""
-    if jit.INTERPRETED:
+    if kernels.INTERPRETED:
         return None
     functions = tuple(
         (getattr(k.key.function, "func", k.key.function), str(getattr(k.key.function, "keywords", "")), k.row)
@@ -67,16 +67,16 @@ def _rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], None] | 
             function = moving.key.function
             params = dict(getattr(function, "keywords", {}))  # of a key with its parameters filled in
             # Keys may allocate; what calls them does not, which halves the time to compile.
-            names[f"key{place}"] = jit.unkept(getattr(function, "func", function), _nrt=True)
+            names[f"key{place}"] = kernels.unkept(getattr(function, "func", function), _nrt=True)
             names |= {f"key{place}_{name}": value for name, value in params.items()}
             given = "".join(f", {name}=key{place}_{name}" for name in params)
             lines += _ONE_KEY.format(place=place, row=moving.row, given=given).splitlines()
         lines.append("    return True")
         exec("\n".join(lines), names)
-        names["one"] = jit.routine(names["one"])
+        names["one"] = kernels.routine(names["one"])
         exec(_ALL, names)
         rekey: Callable[[int, State], None]
-        rekey = jit.unkept(names["rekey"], hook_signature(), nogil=True, _nrt=False)
+        rekey = kernels.unkept(names["rekey"], hook_signature(), nogil=True, _nrt=False)
     except Exception:  # whatever the compiler does not like, Python can run
         return None
     return rekey

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from headway.engine.tables import NO_MEMORY, Table
 from headway.errors import PolicyError
-from headway.jit import by_address
+from headway.jit.kernels import by_address
 
 
 @by_address

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.engine.queue import leave
 from headway.engine.tables import GONE, Q_FIELDS, Entry, Pool, State
 from headway.engine.verbs import withdraw
-from headway.jit import entry
+from headway.jit.kernels import entry
 from headway.policies.queueing.strict import MACHINE
 
 

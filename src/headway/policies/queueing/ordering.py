@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from headway.engine.queue import close_gaps, enter, find_job, leave
 from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, Job, List, Phase, Pool, State, Table
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.units import SECOND
 
 # Options that every queue policy has, at the front of its options; pool k's begin at k * STRIDE.

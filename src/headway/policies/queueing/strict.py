@@ -8,7 +8,7 @@ from __future__ import annotations
 from headway.engine.queue import leave
 from headway.engine.tables import Q_FIELDS, Entry, Job, Pool, State, Why
 from headway.engine.verbs import start
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.queueing.ordering import join_newcomers, sort_queues
 
 MACHINE = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.engine.queue import find_job
 from headway.engine.tables import Job, Pool, State
 from headway.engine.verbs import withdraw
-from headway.jit import entry
+from headway.jit.kernels import entry
 from headway.policies.queueing import ordering
 from headway.policies.queueing.strict import MACHINE
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Clock, Job, List, Pool, Run, State, Table, Why
 from headway.engine.verbs import relabel
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.redirection.tables import (
     BATCH,
     BY_PROCS,

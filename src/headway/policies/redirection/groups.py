@@ -10,7 +10,7 @@ from headway.engine.ends import expect_later, forget_run, outlive_ends, settle_e
 from headway.engine.planning import expect_request, next_outlived, release, settle_runs, start_and_book
 from headway.engine.tables import Clock, Job, Phase, Pool, Run, State, Why
 from headway.engine.verbs import start
-from headway.jit import kernel, woven
+from headway.jit.kernels import kernel, woven
 from headway.policies.backfilling import conservative, depth, easy
 from headway.policies.deadline import dbf
 from headway.policies.deadline.tables import DbfJob, is_provisional

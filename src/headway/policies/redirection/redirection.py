@@ -28,7 +28,7 @@ from functools import cache
 
 from headway.engine.tables import Clock, Ended, Job, Run, State
 from headway.engine.verbs import keep_work, kill, resubmit, stretch
-from headway.jit import routine
+from headway.jit.kernels import routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT
 from headway.policies.redirection.counters import (
     chosen,

@@ -7,7 +7,7 @@ age; it makes room for another when it starts or is cancelled.
 from __future__ import annotations
 
 from headway.engine.tables import Job, Phase, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.limits import account_row, user_row
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import UNSET, Holder, Memory, SlurmClock, SlurmJob

@@ -6,7 +6,7 @@ Nothing is kept from one cycle to the next: a plan protects a job only from thos
 from __future__ import annotations
 
 from headway.engine.tables import State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import (
     ALL,
     empty,

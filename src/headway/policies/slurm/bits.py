@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
-from headway.jit import count_bits, kernel, lowest_bit
+from headway.jit.kernels import count_bits, kernel, lowest_bit
 from headway.policies.slurm.tables import Memory
 
 BITS = 64

@@ -6,7 +6,7 @@ maintenance. Intervals that only touch do not overlap.
 
 from __future__ import annotations
 
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.life_tables import Reservation
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import UNSET, Memory, Scratch, SlurmJob

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import UNSET, Cap, Holder, Memory, Partition, SlurmJob, Tres
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, exchange, propose_further
 from headway.engine.tables import NODE_ROWS, SHARE_ROWS, Clock, Job, Node, Run, Share, State, Table
-from headway.jit import count_bits, kernel
+from headway.jit.kernels import count_bits, kernel
 from headway.policies.slurm.life_tables import Level
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.tables import Memory, Partition, SlurmJob

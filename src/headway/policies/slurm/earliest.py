@@ -8,7 +8,7 @@ are hours wide, so the plans of large jobs lie later than they need to.
 from __future__ import annotations
 
 from headway.engine.tables import Job, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import meet
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.ends import (

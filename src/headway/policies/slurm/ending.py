@@ -8,7 +8,7 @@ from headway.engine.heap import push
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Ended, Job, Phase, Run, Share, State
 from headway.engine.verbs import end_suspended, kill, lose
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.ends import forget_running
 from headway.policies.slurm.fairshare import use

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, hold
 from headway.engine.tables import NODE_ROWS, Job, Node, Run, Share, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.cores import cores_of_share, level_in, row_of
 from headway.policies.slurm.preemption import is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.settings import Mode, Preemption, Setting

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from headway.engine.tables import Table
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.settings import Setting, Weight
 from headway.policies.slurm.tables import (
     UNSET,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Clock, Job, Phase, Run, State
 from headway.engine.verbs import resume_on_nodes, suspend_on_nodes
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.calendar import seconds_left
 from headway.policies.slurm.cores import add_going, level_in, meets_going, meets_proposed
 from headway.policies.slurm.ending import make_go

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Ended, Job, Phase, Run, Share, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.ending import take_off
 from headway.policies.slurm.life_tables import Happening, What

@@ -6,7 +6,7 @@ then on, and it may wait for nodes like any other.
 
 from __future__ import annotations
 
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.life_tables import After, Array, Dependency, Licence, Outcome
 from headway.policies.slurm.settings import Setting

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.caps import cap_of, first_qos, qos_cap, qos_value, second_qos
 from headway.policies.slurm.offers import memory_asked, whole_nodes
 from headway.policies.slurm.queue import minutes_in

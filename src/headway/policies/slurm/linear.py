@@ -7,7 +7,7 @@ nodes at once. Where the smallest nodes would not do, the largest are taken, the
 from __future__ import annotations
 
 from headway.engine.tables import State, Table
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.offers import fewest_nodes, give, lay_offers, most_nodes, nodes_with, wanted_nodes
 from headway.policies.slurm.placing import around, best_run, lay_runs
 from headway.policies.slurm.tables import Memory, SlurmClock, SlurmJob, SlurmNode, Work

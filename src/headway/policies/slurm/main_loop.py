@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.tables import State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.caps import first_qos, second_qos
 from headway.policies.slurm.independence import (
     array_is_full,

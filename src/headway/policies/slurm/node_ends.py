@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, hold
 from headway.engine.tables import Job, Run, Share, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import empty, has, put
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.ends import copy_nodes

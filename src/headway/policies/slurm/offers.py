@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from headway.engine.tables import NODE_ROWS, Node, State, Table
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.slurm.caps import nodes_by_limits
 from headway.policies.slurm.queue import waives
 from headway.policies.slurm.settings import Setting, Waiver

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.slurm.tables import Memory, Partition, Scratch, SlurmClock, SlurmJob
 
 

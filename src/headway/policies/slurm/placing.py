@@ -10,7 +10,7 @@ first node up, then the next, until the job has its nodes and its CPUs::
 from __future__ import annotations
 
 from headway.engine.tables import Node
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import has
 from headway.policies.slurm.offers import asks_gres, cut_offer, give, nodes_with, wanted_nodes
 from headway.policies.slurm.settings import Placing, Setting

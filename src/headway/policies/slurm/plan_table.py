@@ -8,7 +8,7 @@ Running jobs are not in it. Every cycle begins with one empty stretch and forget
 
 from __future__ import annotations
 
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import ALL, ONE, common_nodes, copy_set
 from headway.policies.slurm.life_tables import Licence
 from headway.policies.slurm.settings import Setting

@@ -10,7 +10,7 @@ from __future__ import annotations
 from headway.engine.heap import push
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Clock, Node, Run, Share, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.selection import OUTSIDE_LAST
 from headway.policies.slurm.settings import Setting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.slurm.bits import meet
 from headway.policies.slurm.caps import first_qos, qos_value, second_qos
 from headway.policies.slurm.queue import may_preempt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, forget, use, use_in_order
 from headway.policies.slurm.life_tables import Array
 from headway.policies.slurm.limits import count_asked, gres_count

@@ -6,7 +6,7 @@ are closed when it is over.
 
 from __future__ import annotations
 
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.settings import Mode, Preemption, Setting, Waiver
 from headway.policies.slurm.tables import (
     UNSET,

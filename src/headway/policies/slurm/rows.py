@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import NODE_ROWS, Job, Run, Share, State
-from headway.jit import count_bits, kernel, routine
+from headway.jit.kernels import count_bits, kernel, routine
 from headway.policies.slurm.cores import WORD, cores_of_share, level_in, move_to_row, row_of
 from headway.policies.slurm.life_tables import Level, Victim
 from headway.policies.slurm.settings import Setting

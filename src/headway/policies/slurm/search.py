@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.tables import Node, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import (
     empty,
     meet,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.shares import propose, propose_further
 from headway.engine.tables import NODE_ROWS, Node, State, Table
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
 from headway.policies.slurm.life_tables import Level, Reservation
 from headway.policies.slurm.linear import select_linear

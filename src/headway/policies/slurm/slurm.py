@@ -12,7 +12,7 @@ from __future__ import annotations
 from headway.engine.heap import pop
 from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State
 from headway.engine.verbs import turn_away, wake
-from headway.jit import kernel
+from headway.jit.kernels import kernel
 from headway.policies.slurm.accrual import begin_age, give_ages
 from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.ending import completing, draw, finish, second_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.engine.heap import pop, push
 from headway.engine.tables import NODE_ROWS, Clock, Ended, Job, Node, Phase, Share, State, Why
 from headway.engine.verbs import start_on_nodes, start_suspended
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.accrual import end_age
 from headway.policies.slurm.calendar import is_taken_from, lay_allowed, own_reservation, seconds_left
 from headway.policies.slurm.cores import suspends

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Clock, List, State
 from headway.engine.verbs import turn_away
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.accrual import end_age
 from headway.policies.slurm.caps import first_qos, qos_value, second_qos
 from headway.policies.slurm.life_tables import Array, Outcome

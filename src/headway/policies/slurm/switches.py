@@ -11,7 +11,7 @@ on most tightly, or the fullest where it fits on none, and from there the neares
 
 from __future__ import annotations
 
-from headway.jit import count_bits, kernel, routine
+from headway.jit.kernels import count_bits, kernel, routine
 from headway.policies.slurm.bits import common_nodes, empty, has, meet, next_node, pack_row, put
 from headway.policies.slurm.offers import give, nodes_with
 from headway.policies.slurm.settings import Setting

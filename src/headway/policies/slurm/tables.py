@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
-from headway.jit import by_address
+from headway.jit.kernels import by_address
 
 Sets = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.float64]

@@ -14,7 +14,7 @@ Here B started in slice 1 on the cores of A; it is suspended at once and runs fr
 from __future__ import annotations
 
 from headway.engine.tables import Clock, Job, Phase, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.cores import (
     add_going,
     have_same_core,

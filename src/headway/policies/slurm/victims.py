@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.ends import copy_nodes, imagine_ended
 from headway.policies.slurm.life_tables import Victim
 from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition, victim_mode

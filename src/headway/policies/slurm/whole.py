@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Node, Run, Share, State, Table
-from headway.jit import kernel, lowest_bit, routine
+from headway.jit.kernels import kernel, lowest_bit, routine
 from headway.policies.slurm.bits import BITS, common_nodes, empty, put, put_range
 from headway.policies.slurm.offers import (
     fewest_cpus,

@@ -27,7 +27,7 @@ from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, hold_earliest
 from headway.engine.tables import Clock, Job, List, Pool, Run, State, Why
 from headway.engine.verbs import relabel, wake
-from headway.jit import routine
+from headway.jit.kernels import routine
 from headway.policies.deadline.places import insert, place_by_rule, put, put_behind_all
 from headway.policies.deadline.tables import (
     BEHIND,

@@ -19,7 +19,7 @@ from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED
 from headway.engine.tables import GONE, Entry, Job, Pool, State, Why
 from headway.engine.verbs import start, wake
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.urgent.plan import (
     ROW,
     URGENT_KEY,

@@ -6,7 +6,7 @@ from headway.engine.profile import lay_over
 from headway.engine.queue import place_for
 from headway.engine.reservations import NOT_RESERVED
 from headway.engine.tables import GONE, Entry, Job, Pool, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.deadline.places import put
 from headway.policies.deadline.tables import DbfJob, first_provisional, is_late
 from headway.policies.urgent.plan import ROW, URGENT_KEY, Q, occupy, place_urgent

@@ -31,7 +31,7 @@ from headway.engine.reservations import NOT_RESERVED, earliest_start, pin, unpin
 from headway.engine.room import least_level
 from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, List, Pool, State, Why
 from headway.engine.verbs import start, wake
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, URGENT_CLASS
 from headway.policies.urgent.processors import is_urgent, own, record_processors
 from headway.policies.urgent.tables import (

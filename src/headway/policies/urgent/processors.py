@@ -11,7 +11,7 @@ A job's processors are a list from its FIRST_PROCESSOR on, in ascending order.
 from __future__ import annotations
 
 from headway.engine.tables import Job, Phase, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.queueing.ordering import URGENT_CLASS
 from headway.policies.urgent.tables import NO_JOB, NO_PROCESSOR, Note, Processor, Rule, UjfbJob, count
 

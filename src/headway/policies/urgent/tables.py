@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from headway.engine.reservations import NO_JOB as NO_JOB
 from headway.engine.tables import JOB_ROWS, State, Table
-from headway.jit import by_address, kernel
+from headway.jit.kernels import by_address, kernel
 from headway.policies.deadline import tables as dbf_tables
 
 SUSPEND, KILL, DEGREE = range(3)

@@ -25,7 +25,7 @@ from headway.engine.queue import enter, find_job, leave
 from headway.engine.reservations import NOT_RESERVED
 from headway.engine.tables import GONE, Clock, Entry, Job, List, Pool, Run, State
 from headway.engine.verbs import resume
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.urgent.plan import (
     ROW,
     URGENT_KEY,

@@ -11,7 +11,7 @@ from headway.engine.queue import enter
 from headway.engine.reservations import NOT_RESERVED, first_pin_in_the_way
 from headway.engine.tables import Clock, Ended, Job, Pool, State, Why
 from headway.engine.verbs import kill, start_late, suspend
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.deadline.tables import DbfJob
 from headway.policies.urgent.plan import (
     REGULAR_KEY,

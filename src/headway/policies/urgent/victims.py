@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.tables import Job, Phase, State
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.urgent.processors import is_idle, load_hosts
 from headway.policies.urgent.tables import LATEST, NO_JOB, SMALLEST, Processor, Rule, UjfbJob
 

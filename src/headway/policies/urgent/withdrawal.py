@@ -8,7 +8,7 @@ from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED, unpin
 from headway.engine.tables import Job, State, Table
 from headway.engine.verbs import withdraw
-from headway.jit import entry, routine
+from headway.jit.kernels import entry, routine
 from headway.policies.queueing.strict import MACHINE
 from headway.policies.urgent import plan, tables
 from headway.policies.urgent.processors import is_urgent

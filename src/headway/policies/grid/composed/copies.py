@@ -36,7 +36,7 @@ from headway.engine.tables import (
     Table,
     World,
 )
-from headway.jit import kernel, routine
+from headway.jit.kernels import kernel, routine
 from headway.policies.grid.composed.sites import (
     LARGER,
     MAIN,

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from headway import jit
 from headway.engine.drive import Jobs, Progress, grow, hook_signature, state_type
 from headway.engine.driver import copied
 from headway.engine.forgetting import drop_columns
 from headway.engine.local import Local
 from headway.engine.tables import Clock, Job, Phase, State, Step, Table, World
+from headway.jit import kernels
 from headway.policies.grid.composed import sites
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.grid.composed.loop import run_grid
@@ -26,8 +26,8 @@ TIDY_FROM = 64
 BATCH = 4096
 """Instants between two reports of progress."""
 
-if not jit.INTERPRETED:
-    from headway.jit_addresses import address_by_address, callable_back, laid_down
+if not kernels.INTERPRETED:
+    from headway.jit.addresses import address_by_address, callable_back, laid_down
 
 
 class Site(Cluster):
@@ -117,18 +117,18 @@ class Site(Cluster):
         """Where the policy's own tables stand here and in the copies, and how much of each is copied."""
         each = (self.simulation(which)[0].memory for which in (MAIN, TRIAL, FUTURE))
         copied_tables = [tables for tables in zip(*each, strict=True) if tables[TRIAL].size > 0]
-        places = np.zeros((len(copied_tables), sites.WORDS + 1), object if jit.INTERPRETED else np.int64)
+        places = np.zeros((len(copied_tables), sites.WORDS + 1), object if kernels.INTERPRETED else np.int64)
         for i, tables in enumerate(copied_tables):
             for which, table in enumerate(tables):
                 assert table.itemsize == 8 and table.flags.c_contiguous
-                places[i, which] = table if jit.INTERPRETED else table.ctypes.data
+                places[i, which] = table if kernels.INTERPRETED else table.ctypes.data
             places[i, sites.WORDS] = tables[TRIAL].size
         return places
 
     @property
     def is_untidy(self) -> bool:
         """Whether columns of jobs that were taken away are many enough to take them out."""
-        return bool(jit.as_written(sites.is_untidy)(self.facts, int(self.state.clock[Clock.LAST_NEW])))
+        return bool(kernels.as_written(sites.is_untidy)(self.facts, int(self.state.clock[Clock.LAST_NEW])))
 
     @property
     def submitted(self) -> Table:
@@ -146,7 +146,7 @@ class Grid:
     def __init__(self, jobs: Jobs, log: Table, clusters: Sequence[Site], notes: Notes, facts: Table) -> None:
         self.jobs, self.clusters, self.notes, self.facts = jobs, clusters, notes, facts
         self.trouble: BaseException | None = None
-        self.at = np.zeros((len(clusters), sites.ENTRIES), object if jit.INTERPRETED else np.int64)
+        self.at = np.zeros((len(clusters), sites.ENTRIES), object if kernels.INTERPRETED else np.int64)
         self.kept: list[object] = []
         """What stands at addresses that were given."""
         back = self._address_of_answer()
@@ -155,9 +155,9 @@ class Grid:
                 self._lay(k, which)
             self._lay_register(k)
             called: tuple[Any, Any] = cluster.hook, cluster.kind.request
-            if not jit.INTERPRETED:
-                number, state = jit.types.int64, state_type(cluster.state.memory)
-                asked = jit.types.void(number, state, number, number)
+            if not kernels.INTERPRETED:
+                number, state = kernels.types.int64, state_type(cluster.state.memory)
+                asked = kernels.types.void(number, state, number, number)
                 called = (
                     address_by_address(called[0], hook_signature(cluster.state.memory)),
                     address_by_address(called[1], asked),
@@ -167,7 +167,7 @@ class Grid:
 
     def _address_of_answer(self) -> Table:
         """What the loop calls when it needs larger tables."""
-        if jit.INTERPRETED:
+        if kernels.INTERPRETED:
             back = np.zeros(1, object)
             back[0] = self.answer
             return back
@@ -177,7 +177,7 @@ class Grid:
 
     def _entry(self, given: Register | State | World) -> object:
         """A tuple as it is found in the table."""
-        if jit.INTERPRETED:
+        if kernels.INTERPRETED:
             return given
         memory = laid_down(given)
         self.kept += [memory, given]

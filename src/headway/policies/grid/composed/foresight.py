@@ -27,7 +27,7 @@ from headway.engine.tables import (
     Table,
     World,
 )
-from headway.jit import entry, kernel
+from headway.jit.kernels import entry, kernel
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.policies.grid.composed.copies import is_here
 from headway.units import NEVER

@@ -11,7 +11,7 @@ from typing import Any
 
 from headway.engine.side_by_side import following_event
 from headway.engine.tables import Clock, Fault, Step
-from headway.jit import calling, entry, kernel, routine
+from headway.jit.kernels import calling, entry, kernel, routine
 from headway.policies.grid import agent
 from headway.policies.grid.composed.requests import (
     best_server,

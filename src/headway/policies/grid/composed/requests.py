@@ -14,7 +14,7 @@ from headway.engine.clock import crowded
 from headway.engine.local import WITHDRAW, caught_up, is_behind, only_plan
 from headway.engine.side_by_side import last_never_came, open_chosen
 from headway.engine.tables import Clock, Job, Phase, Pool, State, Step, World
-from headway.jit import calling, kernel, routine
+from headway.jit.kernels import calling, kernel, routine
 from headway.policies.grid import agent, molding, tuning
 from headway.policies.grid.composed.copies import (
     completion_in,

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway import jit
 from headway.engine.drive import EMPTY, Setup, make_state
 from headway.engine.tables import State, Table, World
-from headway.jit import by_address, kernel
+from headway.jit import kernels
+from headway.jit.kernels import by_address, kernel
 from headway.policies.grid.notes import Notes
 
 # Entries of a cluster's row: its simulation, the copy in which a task is tried, the one that shows the future
@@ -194,7 +194,7 @@ def empty_register() -> Register:
     return Register(two, one, one, two, one, one, two, two, one)
 
 
-if jit.INTERPRETED:
+if kernels.INTERPRETED:
 
     def _itself(entry: Any) -> Any:
         return entry
@@ -214,18 +214,18 @@ if jit.INTERPRETED:
     call_request: Any = _called
     call_back: Any = _called
 else:
-    from headway import jit_addresses
     from headway.engine.drive import state_type
+    from headway.jit import addresses
 
     _world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))[1]
-    _number: Any = jit.types.int64
-    state_at = jit_addresses.reader(state_type())
-    world_at = jit_addresses.reader(jit.type_of(_world))
-    register_at = jit_addresses.reader(jit.type_of(empty_register()))
-    copy_words = jit_addresses.copy_words
-    call_hook = jit_addresses.caller(jit.types.void(_number, _number))
-    call_request = jit_addresses.caller(jit.types.void(_number, _number, _number, _number))
-    call_back = jit_addresses.caller(_number(_number, _number))
+    _number: Any = kernels.types.int64
+    state_at = addresses.reader(state_type())
+    world_at = addresses.reader(kernels.type_of(_world))
+    register_at = addresses.reader(kernels.type_of(empty_register()))
+    copy_words = addresses.copy_words
+    call_hook = addresses.caller(kernels.types.void(_number, _number))
+    call_request = addresses.caller(kernels.types.void(_number, _number, _number, _number))
+    call_back = addresses.caller(_number(_number, _number))
 
 
 @kernel

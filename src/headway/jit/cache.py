@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from headway.ownership import OTHERS, open_to_others
 
 UNTUNED = "HEADWAY_UNTUNED"
-"""Set, it leaves out all that :mod:`headway.jit_tuning` and :mod:`headway.jit_tables` do."""
+"""Set, it leaves out all that :mod:`headway.jit.tuning` and :mod:`headway.jit.tables` do."""
 BOUNDS = "NUMBA_BOUNDSCHECK"
 """Set, numba checks every index of a kernel."""
 PRIVATE = 0o700
@@ -51,10 +51,10 @@ class Keeping(NamedTuple):
 def kernel_sources() -> list[Path]:
     """The files whose change makes compiled kernels stale: the engine, every module that compiles, and those
     that either has names with capitals from. Constants and rows of tables are part of the compiled code."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     texts = {path: path.read_bytes() for path in package.rglob("*.py")}
-    compiles = {path for path, text in texts.items() if b"from headway.jit import" in text}
-    compiles |= {*(package / "engine").rglob("*.py"), *package.glob("jit*.py")}
+    compiles = {path for path, text in texts.items() if b"from headway.jit.kernels import" in text}
+    compiles |= {path for part in ("engine", "jit") for path in (package / part).rglob("*.py")}
     named = {
         package.joinpath(*module.decode().split("."))
         for path in compiles
@@ -68,7 +68,7 @@ def kernel_sources() -> list[Path]:
 @cache
 def sources_digest() -> str:
     """A short digest of every source file that kernels are made of, and of how they are compiled."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     how = [version("numba"), version("numpy"), *(os.environ.get(name, "") for name in (UNTUNED, BOUNDS))]
     digest = hashlib.sha256(" ".join(how).encode())
     for path in kernel_sources():

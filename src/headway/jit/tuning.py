@@ -1,7 +1,7 @@
 """What we ask of numba beyond its options, for speed alone: without any of it the results are the same.
 
-All of it concerns kernels that only other kernels call, those of :func:`headway.jit.kernel` and ``routine``;
-other code that numba compiles in the process is left as it is.
+All of it concerns kernels that only other kernels call, those of :func:`headway.jit.kernels.kernel` and
+``routine``; other code that numba compiles in the process is left as it is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from numba.core import targetconfig
 from numba.core import types as numba_types
 
-from headway.jit_tables import OWN, without_own
+from headway.jit.tables import OWN, without_own
 
 GAIN_BY_VECTORS = "redirection"
 """Policies whose time goes into plain loops over long lists, such as counters of all that run."""

@@ -11,7 +11,7 @@ import gc
 from contextlib import nullcontext
 from typing import Any
 
-from headway.jit_tuning import has_closures, is_inner
+from headway.jit.tuning import has_closures, is_inner
 
 NEEDLESS = frozenset(
     {

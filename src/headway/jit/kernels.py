@@ -1,15 +1,15 @@
-"""The one place that knows numba: how kernels are compiled, and where the results are kept.
+"""How kernels are compiled, by numba.
 
 Kernels are plain Python functions over NumPy tables. ``NUMBA_DISABLE_JIT=1`` runs every one of them
 interpreted, for debugging and coverage, with the same results.
 
-Three options matter for speed and never for results, as does what :mod:`headway.jit_tuning` and
-:mod:`headway.jit_tables` do.
+Three options matter for speed and never for results, as does what :mod:`headway.jit.tuning` and
+:mod:`headway.jit.tables` do.
 ``_nrt=False`` leaves out the reference counting of arrays at calls, the great cost of small helpers; such
 kernels cannot allocate. ``forceinline`` joins the helpers into their caller. ``nogil`` lets threads run
 kernels side by side.
 
-Where compiled kernels are kept, and when they are not: :mod:`headway.jit_cache`.
+Where compiled kernels are kept, and when they are not: :mod:`headway.jit.cache`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from importlib import import_module
 from types import FunctionType, SimpleNamespace
 from typing import Any, TypeVar
 
-from headway import jit_cache
+from headway.jit import cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Tuple = TypeVar("Tuple", bound=type)
 
 
-KEPT = jit_cache.keeping().folder
+KEPT = cache.keeping().folder
 """The folder of compiled kernels, None where there is none that is ours alone."""
 
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 """True when kernels run as plain Python; then numba is not even imported."""
 
-TUNED = not INTERPRETED and not os.environ.get(jit_cache.UNTUNED)
+TUNED = not INTERPRETED and not os.environ.get(cache.UNTUNED)
 """False where numba is to compile as it would by itself, to see that the results are the same."""
 
 numba: Any = None
@@ -43,10 +43,10 @@ njit: Any = None
 if not INTERPRETED:
     numba, types = import_module("numba"), import_module("numba.core.types")
     njit = numba.njit
-    jit_cache.share()
+    cache.share()
 tuning: Any = None
 if TUNED:
-    tuning = import_module("headway.jit_tuning")
+    tuning = import_module("headway.jit.tuning")
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
     tuning.see_blas_from_afar()
@@ -56,7 +56,7 @@ if TUNED:
     tuning.know_arrays()
     tuning.measure_once()
     tuning.type_functions_once()
-    passes = import_module("headway.jit_passes")
+    passes = import_module("headway.jit.passes")
     passes.collect_no_garbage()
     passes.leave_out_passes()
     passes.read_plain_code()
@@ -66,13 +66,13 @@ def kept(function: Function, *signature: Any, **options: Any) -> Function:
     """Compile, and keep what comes out on disk where there is a folder that is ours alone."""
     if KEPT is None or INTERPRETED:
         return unkept(function, *signature, **options)
-    with jit_cache.kept_in(KEPT):
+    with cache.kept_in(KEPT):
         try:
             return unkept(function, *signature, cache=True, **options)
         except RuntimeError as error:
             if "cannot cache function" not in str(error):
                 raise
-            jit_cache.say_trouble(KEPT)
+            cache.say_trouble(KEPT)
             return unkept(function, *signature, **options)
 
 
@@ -233,7 +233,7 @@ lowest_bit: Any = _lowest_bit if INTERPRETED else _one_instruction("cttz", _fals
 def by_address(named: Tuple) -> Tuple:
     """A class of named tuples of tables, which compiled functions pass on by their address."""
     if TUNED:
-        import_module("headway.jit_tables").pass_by_address(named)
+        import_module("headway.jit.tables").pass_by_address(named)
     return named
 
 
@@ -244,4 +244,4 @@ def type_of(value: Any) -> Any:
 
 def in_cache(function: Callable[..., Any]) -> bool:
     """Whether a compiled form of a function is on disk."""
-    return jit_cache.holds(function.__qualname__)
+    return cache.holds(function.__qualname__)

@@ -19,7 +19,7 @@ from numba import extending as numba_extending
 from numba.core import cgutils as numba_code
 from numba.core import types as numba_types
 
-from headway import jit
+from headway.jit import kernels
 
 extending: Any = numba_extending  # untyped here: numba has no types for what extends it
 code: Any = numba_code
@@ -44,7 +44,7 @@ def copy_down(typing: Any, given: Any, address: Any) -> Any:
     return types.int64(given, types.int64), emit
 
 
-@jit.entry
+@kernels.entry
 def lay_at(given: Any, address: int) -> int:
     """Lay a tuple of tables at an address; how many bytes it has."""
     return int(copy_down(given, address))
@@ -127,7 +127,7 @@ def address_of(compiled: Any, signature: Any) -> int:
 @cache
 def address_by_address(compiled: Any, signature: Any) -> int:
     """The same for a function that is called with the address of its second argument, a tuple."""
-    if jit.TUNED:  # that is how it takes a tuple
+    if kernels.TUNED:  # that is how it takes a tuple
         return address_of(compiled, signature)
     tuple_at, number = reader(signature.args[1]), types.int64
 
@@ -139,7 +139,7 @@ def address_by_address(compiled: Any, signature: Any) -> int:
 
     given = types.void(*(number for _ in signature.args))
     calls: Any = of_two if len(signature.args) == 2 else of_four
-    return address_of(jit.unkept(calls, given, nogil=True, _nrt=False), given)
+    return address_of(kernels.unkept(calls, given, nogil=True, _nrt=False), given)
 
 
 def callable_back(function: Callable[[int, int], int]) -> tuple[Any, int]:

@@ -1,0 +1,1 @@
+"""How kernels are compiled and kept: the one room that knows numba. Importing it loads nothing."""
