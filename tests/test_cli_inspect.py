@@ -50,6 +50,21 @@ def test_everything_is_shown(headway: Headway) -> None:
     assert any(line.startswith("overrun") for line in lines)
 
 
+def test_what_is_wider_than_the_machine_is_told_and_no_number_is_cut(headway: Headway) -> None:
+    """Labels of 14 and 6 characters were cut: a load of 100,000,000 was shown as 100000."""
+    wide = LINES.replace("2 100 -1 3600 8 -1 -1 8", f"2 100 -1 3600 {10**9} -1 -1 -1")
+    headway.write("log.swf", HEADER + wide)
+    lines = [" ".join(line.split()) for line in headway("inspect", "log.swf").out.splitlines()]
+    assert "jobs wider than the machine 1 a simulation leaves them out: rule too_large" in lines
+    assert any(line.startswith("536870913-1073741824 ") for line in lines)
+    assert any(line.startswith("108000000000.00 ") for line in lines)
+
+
+def test_a_header_that_is_no_utf_8_shows_its_bytes(headway: Headway) -> None:
+    headway.write("log.swf", b"; Computer: Caf\xe9\n" + LINES.encode())
+    assert "Computer: Caf\\xe9" in headway("inspect", "log.swf").out
+
+
 def test_the_same_numbers_as_json(headway: Headway) -> None:
     document = json.loads(headway("inspect", "log.swf", "--json").out)
     assert document["header"]["Computer"] == "Test machine"

@@ -204,6 +204,9 @@ def test_weeks_of_two_logs_from_one_command(headway: Headway) -> None:
     quiet = headway("weeks", "1.swf", "--utilization", "submitted", "--procs", "64000").out
     assert "0 weeks of at least 70%" in quiet
     assert "has a utilization of 0." in quiet and "--at-least 0 lists it" in quiet
+    line = "{} {} 5 60 4 -1 -1 4 100 -1 1 1 1 -1 1 -1 -1 -1\n"
+    headway.write("far.swf", line.format(1, 0) + line.format(2, 10**12))  # none of 1.6 million weeks is cut
+    assert "The busiest week has" in headway("weeks", "far.swf", "--procs", "4000").out
 
 
 def test_the_busy_weeks_of_curie_and_ricc(headway: Headway) -> None:

@@ -49,7 +49,7 @@ def forgets(t: int, state: State) -> None:
         (starts_twice, ["at 0 s", "is running already", "only waiting jobs can start"]),
         (starts_the_next_arrival, ["at 0 s", "has not arrived yet"]),
         (kills_what_waits, ["at 0 s", "is waiting", "only running jobs can be stopped"]),
-        (wakes_in_the_past, ["at 0 s", "woken", "past"]),
+        (wakes_in_the_past, ["at 0 s", "woken", "not later than now"]),
         (forgets, ["2 of 2 jobs waiting for ever", "submitted at 0 s"]),
     ],
 )

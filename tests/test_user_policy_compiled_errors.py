@@ -62,7 +62,8 @@ def told(headway: Headway, body: str) -> str:
             "kill(state, 1 << 40, ENDED)",
             "at 1 s the policy named arrival 1099511627776, which",
         ),
-        ("wake(state, t - 1)", "at 1 s the policy asked to be woken at a time that is past"),
+        ("wake(state, t - 1)", "at 1 s the policy asked to be woken at a time that is not later than"),
+        ("wake(state, t)", "at 1 s the policy asked to be woken at a time that is not later than now"),
         (
             "raise ValueError('no luck')",
             "the policy raised ValueError: no luck, at 1 s, with jobs 1, 2 waiting and 4 of 4 processors",

@@ -45,7 +45,8 @@ def test_a_field_that_a_job_has_not_names_those_it_has() -> None:
     has = "a job has no {!r}; it has number, id, submit, procs, walltime, user, group, queue, partition, "
     has += "start, expected_end{}, at 0 s, with job 1 waiting and 4 of 4 processors free"
     there = ", and there is view.waiting.executable for all who wait"
-    for name, more in (("executable", there), ("runtime", "")):
+    hidden = "; nobody knows when a job will end before it has ended"
+    for name, more in (("executable", there), ("runtime", hidden)):
         with pytest.raises(HeadwayError) as error:
             package.simulate(log, 4, lambda view, name=name: getattr(view.waiting[0], name))
         assert str(error.value).endswith(has.format(name, more))
@@ -112,7 +113,7 @@ def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> N
         ),
         (
             "return [job.number + 1 for job in view.waiting]",
-            "started job 2, which has not been submitted yet",
+            "started job 2, which has not been submitted yet (1 counts arrivals from 0 and is no id;",
         ),
         ("return list(view.waiting) * 2", "started job 1, which runs already; a job starts once"),
         (
@@ -129,7 +130,15 @@ def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> N
         ("return lambda: []", "not <lambda> itself (call it)"),
         ("import itertools; return itertools.repeat(view.waiting[0])", "started job 1, which runs already"),
         ("return [1.5]", "must answer with the jobs to start or a Decision, not [1.5]"),
-        ("return []", "left 4 of 4 jobs waiting for ever (jobs 1, 2, 3, 4)"),
+        ("return []", "left 4 of 4 jobs waiting for ever (jobs 1, 2, 3, 4): after 3 s nothing runs on 4"),
+        ("return []", "and no job arrives any more; a policy starts jobs by returning them"),
+        ("view.free += 9; return view.waiting", "needs 4 processors, when 2 of 4 were free"),
+        ("view.free = 9; raise KeyError", "at 0 s, with job 1 waiting and 4 of 4 processors free"),
+        ("view.now += 1; return []", "waiting for ever (jobs 1, 2, 3, 4): after 3 s"),
+        ("return [view.waiting.pop()]", "these jobs are for reading, without 'pop'; take list(...) of them"),
+        ("view.waiting = []", "(jobs and view are for reading; keep what you change in variables"),
+        ("view.waiting[0].procs = 1", "(jobs and view are for reading; keep what you change in variables"),
+        ("return [view.waiting[0].runtime]", "; nobody knows when a job will end before it has ended"),
         ("return Decision(wake=view.now)", "asked to be woken at 0 s, which is not later than now"),
         ("return Decision(wake=1.5)", "asked to be woken at 1.5, which is no whole number of microseconds"),
         ("return Decision(kill=[0])", "at 0 s the policy stopped job 1, which does not run"),
@@ -138,7 +147,8 @@ def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> N
 def test_what_cannot_be_done_is_told_by_job_and_instant(headway: Headway, body: str, says: str) -> None:
     headway.write("mine.py", f"from headway import Decision\n\n\ndef mine(view):\n    {body}\n")
     sentence = refused(headway, "./mine.py:mine")
-    line = "mine.py:4: " if "waiting for ever" in says or "yield" in body else f"mine.py:5 ({body}): "
+    unplaced = body in ("return []", "view.now += 1; return []") or "yield" in body
+    line = "mine.py:4: " if unplaced else f"mine.py:5 ({body}): "
     assert sentence.startswith(f"headway: {line}")
     assert says in sentence
 
@@ -179,7 +189,9 @@ def test_a_policy_that_differs_every_time_is_told_where_it_stands(headway: Headw
             "k must be given, as in ./mine.py:Mine(k=1)",
         ),
         ("class Mine:\n    pass\n", "Mine", "this is no policy; write a function of the view"),
-        ("class Mine:\n    def decide(self): pass\n", "Mine", "a policy is called with the view alone"),
+        ("class Mine:\n    def decide(self): pass\n", "Mine", "policy's method is written decide(self, view"),
+        ("def mine(view, now): pass\n", "mine", "a policy is called with the view alone, def mine(view)"),
+        ("def mine(t, state): pass\n", "mine", "parameters t and state is compiled; write @compiled above"),
         (
             "class Mine:\n    def __init__(self, k):\n        raise ValueError('k is odd')\n",
             "Mine(k=1)",
@@ -326,7 +338,12 @@ def test_an_interrupt_in_a_policy_is_an_interrupt(headway: Headway, policy: str)
     headway.write("mine.py", text)
     spec = f"easy(order={policy})" if policy.endswith("key") else policy
     result = headway("simulate", "log.swf", "--policy", spec)
-    assert (result.status, result.err.splitlines()[-1]) == (130, "headway: interrupted")
+    assert result.status == 130
+    at = {
+        "./mine.py:mine": '; the policy was at mine.py:5 (raise End("enough"))',
+        "./mine.py:lazy": '; the policy was at mine.py:5 (raise End("enough"))',
+    }
+    assert result.err.splitlines()[-1] == f"headway: interrupted{at.get(policy, '')}"
 
 
 def test_a_policy_that_cannot_be_copied_is_refused(headway: Headway) -> None:

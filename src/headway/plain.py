@@ -21,10 +21,16 @@ _CONTROL = re.compile(
 def plain(text: str, escape: str = "\\x{:02x}") -> str:
     """Control characters, marks that turn the direction of writing, and halves of characters as escapes.
 
-    >>> plain("a\\x1b[31mb")
-    'a\\\\x1b[31mb'
+    A byte that is no UTF-8, which Python keeps as half a character, is shown as the byte.
+
+    >>> plain("a\\x1b[31mb"), plain(b"Caf\\xe9".decode("utf-8", "surrogateescape"))
+    ('a\\\\x1b[31mb', 'Caf\\\\xe9')
     """
-    return _CONTROL.sub(lambda found: escape.format(ord(found[0])), text)
+    return _CONTROL.sub(lambda found: escape.format(_value(ord(found[0]))), text)
+
+
+def _value(character: int) -> int:
+    return character - 0xDC00 if 0xDC80 <= character <= 0xDCFF else character
 
 
 def one_line(text: str, most: int = LONGEST) -> str:

@@ -96,6 +96,10 @@ def command(
                 # Whoever read our output has seen enough, as in `headway policies | head`.
                 forget_output()
                 return DONE
+            except KeyboardInterrupt as stop:
+                if notes := getattr(stop, "__notes__", ()):  # where a policy of the user's own was
+                    raise Interrupted("; ".join(notes)) from stop
+                raise
             return status
 
         app.command(name, cls=PlainCommand, epilog=f"Example: {example}", context_settings=settings)(run)
@@ -110,7 +114,7 @@ def this_command() -> str:
 
 
 class Interrupted(Exception):
-    """A command was interrupted; says what was kept."""
+    """A command was interrupted; says what was kept, or where it was."""
 
 
 def forget_output() -> None:

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 HEADER_KEYS = (
     "Computer", "Installation", "MaxProcs", "MaxNodes", "MaxJobs", "StartTime", "EndTime", "TimeZoneString",
 )  # fmt: skip
-TEXT = 54
-"""Characters of a line with two bars that are no bar."""
+LABEL = 14
+"""Characters of a class at the beginning of a line; one with a longer name widens the column."""
+
+TEXT = 54 - LABEL
+"""Characters of a line with two bars that are neither bar nor class."""
 
 
 @command("inspect", example="headway inspect log.swf.gz")
@@ -114,9 +117,10 @@ def _load(console: Console, described: dict[str, Any]) -> None:
     )
     console.print(f"\nOffered load over time, each column {width}", style="bold")
     lines = curve(load["values"], top, height=5)
-    for row, line in enumerate(lines):
-        level = top * (len(lines) - row) / len(lines)
-        console.print(labelled(f"{level:>6.2f}", line, width=6))
+    levels = [f"{top * (len(lines) - row) / len(lines):.2f}" for row in range(len(lines))]
+    wide = max(6, len(levels[0]))
+    for level, line in zip(levels, lines, strict=True):
+        console.print(labelled(f"{level:>{wide}}", line, width=wide))
     over = sum(value > 1 for value in load["values"]) / len(load["values"])
     console.print(f"more than the machine can do in {over:.0%} of the columns")
 
@@ -131,10 +135,14 @@ def _divided(
     total = sum(count for _, count in jobs)
     top = max((count for _, count in jobs), default=0) / total
     most = max((share for _, share in work), default=0.0)
-    wide = min(24, max(console.width - TEXT, 2) // 2)
+    label = max(LABEL, *(len(name) for name, _ in jobs))
+    wide = min(24, max(console.width - TEXT - label, 2) // 2)
     for (name, count), (_, share) in zip(jobs, work, strict=True):
         text = labelled(
-            name, f"{bar(count / total, top, wide):<{wide}}", f"{count:>9,} {count / total:>4.0%} of jobs", 14
+            name,
+            f"{bar(count / total, top, wide):<{wide}}",
+            f"{count:>9,} {count / total:>4.0%} of jobs",
+            label,
         )
         text.append("   ")
         text.append(f"{bar(share, most, wide):<{wide}}", style="magenta")
@@ -154,7 +162,7 @@ def _estimates(console: Console, described: dict[str, Any]) -> None:
     console.print("\nRun time as a share of the request", style="bold")
     for name, count in classes:
         console.print(
-            labelled(name, f"{bar(count, top):<30}", f"{count:>9,} {count / total:>4.0%} of jobs", 14)
+            labelled(name, f"{bar(count, top):<30}", f"{count:>9,} {count / total:>4.0%} of jobs", LABEL)
         )
     named = ", ".join(
         f"{in_words(seconds) or f'{seconds:g} s'} ({count / total:.0%})"

@@ -79,6 +79,7 @@ def weeks(
             raise UsageError(f"{name} must be {' or '.join(known)}, not {value}")
 
     from headway.workload.transform import weeks as busy_weeks
+    from headway.workload.transform.weeks import busiest_week
 
     documents: list[dict[str, Any]] = []
     for trace, size in zip(traces, sizes, strict=True):
@@ -106,17 +107,15 @@ def weeks(
         if found:
             console.print(parts_table([week.workload for week in found], workload.header.unix_start))
         elif count != 0:
-            every = busy_weeks(workload, 0, size, utilization=utilization)  # type: ignore[arg-type]
-            console.print(_busiest([week.utilization for week in every]))
+            console.print(_busiest(busiest_week(workload, size, utilization)))  # type: ignore[arg-type]
     if json:
         print_json(documents)
 
 
-def _busiest(utilizations: list[float]) -> str:
+def _busiest(most: float | None) -> str:
     """What to say where no week is busy enough; of weeks that follow each other from the first submission."""
-    if not utilizations:
+    if most is None:
         return "The log has no jobs."
-    most = max(utilizations)
     lower = floor(most * 100) / 100
     return f"The busiest week has a utilization of {most:.1%}; --at-least {lower:g} lists it."
 

@@ -335,8 +335,8 @@ def check_finished(state: State, ids: Table | None = None) -> None:
         waiting = np.flatnonzero(left)
         at = seconds_text(int(state.clock[Clock.NOW]))
         raise PolicyError(
-            f"the policy left {len(waiting)} of {state.jobs.shape[1]} jobs waiting for ever: nothing was"
-            f" running and nothing more would arrive after {at} s, the first forgotten one,"
+            f"the policy left {len(waiting)} of {state.jobs.shape[1]} jobs waiting for ever: after {at} s"
+            f" nothing runs and no job arrives any more; the first that waits,"
             f" {job_name(int(waiting[0]), ids)}, was submitted at"
             f" {seconds_text(int(state.jobs[Job.SUBMIT, waiting[0]]))} s and wants"
             f" {counted(state.jobs[Job.PROCS, waiting[0]], 'processor')}",
@@ -366,7 +366,7 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
     at = f"at {seconds_text(int(state.clock[Clock.NOW]))} s"
     fault = int(state.clock[Clock.FAULT])
     if fault == Fault.SLEPT:
-        return f"{at} the policy asked to be woken at a time that is past"
+        return f"{at} the policy asked to be woken at a time that is not later than now"
     known = 0 <= job < state.jobs.shape[1]
     name = job_name(job, ids)
     if not known:

@@ -81,6 +81,8 @@ def _facts(workload: Workload, procs: int | None) -> dict[str, tuple[int | float
     if len(workload):
         facts["mean processors"] = (float(size.mean()), "")
         facts["largest job"] = (int(size.max()), "processors")
+        if procs and (wide := int((size > procs).sum())):
+            facts["jobs wider than the machine"] = (wide, "a simulation leaves them out: rule too_large")
         facts["share of serial jobs"] = (float((size == 1).mean()), "")
         facts["median run time"] = (float(np.median(run)), "s")
         facts["mean run time"] = (float(run.mean()), "s")

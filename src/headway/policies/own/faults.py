@@ -10,6 +10,7 @@ import copy
 import inspect
 import linecache
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from traceback import walk_tb
@@ -24,6 +25,8 @@ from headway.units import seconds_text
 
 PACKAGE = str(Path(headway.__file__).parent) + os.sep
 SHOWN = 5
+UNSET = re.compile(r"can't set attribute|of 'View' object has no setter|'(Job|View)' object has no attribute")
+"""What Python says of an assignment to a field of a job or of the view."""
 
 
 def shown_path(file: str) -> str:
@@ -116,11 +119,17 @@ def situation_words(now: int, waiting: Sequence[int], free: int, capacity: int) 
 def raised(error: BaseException, view: View, policy: Any) -> PolicyError:
     """The user's code raised an exception during a pass."""
     place = users_line(error.__traceback__) or defined_at(policy)
+    if isinstance(error, KeyboardInterrupt):
+        error.add_note(f"the policy was at {place}")
     words = f"the policy raised {error_words(error)}"
-    if isinstance(error, AttributeError) and isinstance(error.obj, Job):
+    if isinstance(error, AttributeError) and error.obj is None and UNSET.search(str(error)):
+        words += " (jobs and view are for reading; keep what you change in variables of your own)"
+    elif isinstance(error, AttributeError) and isinstance(error.obj, Job):
         words = f"a job has no {error.name!r}; it has {', '.join(Job._fields)}"
         if error.name in view._arrived:
             words += f", and there is view.waiting.{error.name} for all who wait"
+        if error.name in ("runtime", "end"):
+            words += "; nobody knows when a job will end before it has ended"
     return PolicyError(f"{place}: {words}, {situation(view)}", law="answers")
 
 
@@ -180,8 +189,10 @@ def forgotten(
 ) -> PolicyError:
     """Nothing runs, nothing more will happen, and jobs wait."""
     ids = [job.id for job in waiting]
+    remedy = "; a policy starts jobs by returning them" if len(ids) == jobs else ""
     return PolicyError(
-        f"{defined_at(policy)}: the policy left {len(ids)} of {jobs} jobs waiting for ever ({named(ids)}); "
-        f"after {seconds_text(now)} s nothing runs on {counted(capacity, 'processor')}, nothing more happens",
+        f"{defined_at(policy)}: the policy left {len(ids)} of {counted(jobs, 'job')} waiting for ever "
+        f"({named(ids)}): after {seconds_text(now)} s nothing runs on {counted(capacity, 'processor')}, "
+        f"and no job arrives any more{remedy}",
         law="complete",
     )

@@ -110,13 +110,20 @@ def _checked(thing: Any, name: str) -> Any:
     try:
         inspect.signature(decide).bind(object())
     except TypeError as error:
-        raise UsageError(
-            f"{faults.defined_at(thing)}: a policy is called with the view alone (one that is marked with "
-            f"@compiled, with t and state): {error}"
-        ) from None
+        raise UsageError(f"{faults.defined_at(thing)}: {_call_of(thing, decide, error)}") from None
     except ValueError:
         pass  # a builtin without a signature
     return thing
+
+
+def _call_of(thing: Any, decide: Any, error: TypeError) -> str:
+    """How a policy must be written to be called, where it cannot be called with the view alone."""
+    function = inspect.unwrap(decide)
+    if inspect.ismethod(function):
+        return f"a policy's method is written decide(self, view): {error}"
+    if list(inspect.signature(function).parameters) == ["t", "state"]:
+        return "a policy with the parameters t and state is compiled; write @compiled above it"
+    return f"a policy is called with the view alone, def mine(view): {error}"
 
 
 def prepare_own(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:

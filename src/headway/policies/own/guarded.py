@@ -7,8 +7,8 @@ is compiled so that it looks, and calls these in the place of the engine's.
 from __future__ import annotations
 
 from headway.engine import planning, queue, verbs
-from headway.engine.tables import GONE, Q_FIELDS, Entry, Fault, Pool, State
-from headway.engine.verbs import refuse
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Fault, Pool, State
+from headway.engine.verbs import NOBODY, refuse
 from headway.jit.kernels import kernel
 from headway.policies.queueing import ordering
 
@@ -53,6 +53,15 @@ def start_and_book(state: State, job: int, pool: int, why: int) -> bool:
 def kill(state: State, job: int, ended: int) -> bool:
     """Stop a running job; its work is lost and it waits again."""
     return verbs.kill(state, job, ended) if is_job(state, job) else refuse(state, Fault.NOT_RUNNING, job)
+
+
+@kernel
+def wake(state: State, t: int) -> None:
+    """Ask for a pass later; if one at the same instant could be asked for, time might stand still."""
+    if t <= state.clock[Clock.NOW]:
+        refuse(state, Fault.SLEPT, NOBODY)
+    else:
+        verbs.wake(state, t)
 
 
 @kernel

@@ -145,6 +145,8 @@ def _broken(error: BaseException, where: str) -> UsageError:
     if isinstance(error, SyntaxError) and error.filename:
         text = f" ({error.text.strip()})" if error.text else ""
         place = f"{faults.shown_path(error.filename)}:{error.lineno}{text}"
+        if "codec can't decode" in str(error.msg):
+            return UsageError(f"{place}: is not UTF-8; save the file as UTF-8")
         return UsageError(f"{place}: this is not Python: {error.msg}")
     place = faults.users_line(error.__traceback__) or faults.shown_path(where)
     if isinstance(error, HeadwayError):

@@ -119,7 +119,10 @@ def run_python(
         try:
             answer = decide(view)
         except BaseException as error:
+            view.now, view.free, view.capacity = moment[Clock.NOW], turn.free, capacity
             raise faults.raised(error, view, policy) from error
+        # A policy may have counted in the view itself; what it decided is judged by what is true.
+        view.now, view.free, view.capacity = moment[Clock.NOW], turn.free, capacity
         passes += 1
         if answer is not None:
             try:

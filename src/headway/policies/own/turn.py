@@ -69,7 +69,7 @@ class Turn:
             number = self.number(entry)
             job = waiting.pop(number, None)
             if job is None:
-                raise self.not_waiting(number)
+                raise self.not_waiting(number, type(entry) is not Job)
             if job.procs > self.free:
                 raise faults.refused(
                     self.policy,
@@ -136,7 +136,8 @@ class Turn:
         self.orders[VERB, count], self.orders[OBJECT, count] = WAKE_AT, when
         return count + 1
 
-    def not_waiting(self, number: int) -> Exception:
+    def not_waiting(self, number: int, bare: bool) -> Exception:
+        """The error for a job that cannot start; ``bare`` where the policy gave a number, not the job."""
         view, law = self.view, "one run"
         if number in view._running:
             what = "which runs already; a job starts once"
@@ -146,7 +147,8 @@ class Turn:
             what, law = "which has not been submitted yet", "submission"
         else:
             what, law = f"and there are only the numbers 0 to {len(view._arrived) - 1}", "submission"
-        return faults.refused(self.policy, view, f"started {self.doing(number)}, {what}", law)
+        meant = f" ({number} counts arrivals from 0 and is no id; return the job itself)" if bare else ""
+        return faults.refused(self.policy, view, f"started {self.doing(number)}, {what}{meant}", law)
 
     def doing(self, number: int) -> str:
         return f"job {self.ids[number]}" if 0 <= number < len(self.ids) else f"job number {number}"

@@ -129,6 +129,8 @@ class Jobs(Sequence[Job]):
         if name == "number":
             return numbers
         if name.startswith("_") or name not in self._arrived:
+            if hasattr(list, name):
+                raise AttributeError(f"these jobs are for reading, without {name!r}; take list(...) of them")
             raise AttributeError(no_column(name, self._arrived.names))
         column: Column = self._arrived.column(name)[numbers]
         return column

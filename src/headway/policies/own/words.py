@@ -16,10 +16,9 @@ from headway.engine.fitting import next_fit
 from headway.engine.holes import earliest, fits, level_at, when_free
 from headway.engine.planning import settle
 from headway.engine.tables import Q_FIELDS, Change, Clock, Entry, Job, List, Pool, Run, State, Why
-from headway.engine.verbs import wake
 from headway.policies.backfilling.changing import take_changes
 from headway.policies.own.compiled import compiled, kernel
-from headway.policies.own.guarded import enter, join, kill, leave, start, start_and_book
+from headway.policies.own.guarded import enter, join, kill, leave, start, start_and_book, wake
 from headway.policies.queueing.ordering import OWN as PARAMETERS
 from headway.policies.queueing.strict import MACHINE, head_fits, reason
 from headway.units import SECOND

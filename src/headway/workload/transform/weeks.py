@@ -88,6 +88,18 @@ def weeks(
     return [_cut(workload, int(k), int(starts[k]), span, float(used[k]), machine, spec) for k in chosen]
 
 
+def busiest_week(
+    workload: Workload, procs: int | None, utilization: Literal["recorded", "submitted"]
+) -> float | None:
+    """The largest utilization of the weeks that follow each other from the first submission."""
+    if not len(workload):
+        return None
+    span = microseconds(WEEK)
+    starts = np.arange(int(workload.submit.min()), int(workload.submit.max()) + 1, span, dtype=np.int64)
+    used = _utilization(workload, starts, span, utilization)
+    return float(used.max()) / (machine_size(workload, procs, "weeks") * WEEK)
+
+
 def _busy(starts: NDArray[np.int64], used: Floats, at_least: float, span: int) -> NDArray[np.int64]:
     """Places of the windows to keep: busy enough, and none before the one kept last is over."""
     kept: list[int] = []
