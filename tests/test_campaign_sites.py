@@ -16,6 +16,7 @@ from headway.campaign.cell import Cell
 from headway.campaign.judging import OTHER_JOBS, TOO_FEW
 from headway.changes import Case, changed
 from headway.site import Site
+from headway.site.described import digest
 from headway.site.example import write_example
 from headway.workload.transform import apply
 
@@ -130,6 +131,18 @@ def test_cells_are_stale_when_a_file_of_the_site_says_something_else(
     assert shared == (set() if stale else set(first))
 
 
+def test_the_name_of_a_folder_is_no_input(tmp_path: Path) -> None:
+    """A site that has no name is called like its folder."""
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "slurm.conf").write_text(
+            "NodeName=n[1-4] CPUs=4\nPartitionName=main Nodes=ALL Default=YES\n"
+        )
+        (tmp_path / name / "jobs.swf").write_text("1 0 0 60 1 -1 -1 1 60 -1 1 1 1 -1 1 -1 -1 -1\n")
+    assert Site.load(tmp_path / "here").name != Site.load(tmp_path / "there").name
+    assert ids(tmp_path / "here") == ids(tmp_path / "there")
+
+
 def test_finished_cells_never_run_again_and_workers_give_the_same_bytes(
     plant: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +160,7 @@ def test_finished_cells_never_run_again_and_workers_give_the_same_bytes(
     monkeypatch.setattr("headway.campaign.workers.run_chunk", never)
     again = campaign().run(tmp_path / "one", workers=1)
     assert again.progress is not None and (again.progress.done, again.progress.skipped) == (0, 6)
+    assert again.described["workloads"][0]["site_sha256"] == digest(Site.load(plant))
 
 
 def test_seeds_in_a_policy_are_replications_of_it(plant: Path) -> None:
@@ -210,6 +224,42 @@ def test_nobody_is_better_where_the_jobs_are_not_the_same(plant: Path, tmp_path:
     assert set(run.against_baseline("jobs", by="label")["verdict"]) == {TOO_FEW}
 
 
+def test_jobs_are_counted_wherever_policies_are_paired(tmp_path: Path) -> None:
+    """A policy that refuses jobs is not better, though the campaign asked for nothing but waits."""
+    jobs = headway.Workload.from_arrays(
+        unit="s",
+        submit=[0, 1, 2],
+        procs=[4, 4, 4],
+        runtime=[60] * 3,
+        walltime=[60] * 3,
+        deadline=[-1, 70, -1],
+    )
+    run = Campaign(
+        {"workload": jobs, "procs": 4}, "dbf(late=refuse)", baseline="conservative", metrics=["mean_wait"]
+    ).run(tmp_path / "out", workers=1)
+    assert run.frame["jobs"].to_list() == [3, 2]
+    assert run.against_baseline("mean_wait")["verdict"].to_list() == [OTHER_JOBS]
+
+
+@pytest.mark.parametrize(
+    ("text", "noticed"),
+    [
+        ("bf_max_job_test=100", False), ("limits=none", False), ("nodes=+1 limits=none", False),
+        ("partition.long.allowaccounts=bio", False), ("nodes=+1", True), ("nodes=+0", True),
+        ("partition.long.maxtime=1h", True), ("jobs=+10%", True),
+    ],
+)  # fmt: skip
+def test_a_change_that_a_policy_cannot_notice_is_refused(plant: Path, text: str, noticed: bool) -> None:
+    """A policy that counts processors would show no difference at all."""
+    counting = of(plant, {"policy": "easy", "changes": text})
+    if noticed:
+        assert len(counting.cells()) == 1
+    else:
+        with pytest.raises(headway.HeadwayError, match="easy counts processors and looks at no rules"):
+            counting.cells()
+    assert of(plant, slurm(text)).cells()[0].id != of(plant, "slurm").cells()[0].id or text == "nodes=+0"
+
+
 @pytest.mark.parametrize(
     ("workload", "policy", "message"),
     [
@@ -218,6 +268,9 @@ def test_nobody_is_better_where_the_jobs_are_not_the_same(plant: Path, tmp_path:
         ({"site": "plant", "trace": "plant"}, "easy", "is a site itself; leave out site, or give a log"),
         ({"site": 5}, "easy", "site must be a text, not 5"),
         ({"site": "plant", "rules": {"overrun": "x"}}, "easy", "overrun"),
+        ({"site": "plant", "rules": {"zone": "Mars"}}, "easy", "there is no time zone 'Mars'"),
+        ({"site": "plant", "trace": "few.swf", "rules": {"requeues": "each"}}, "easy",
+         "few.swf: the rule requeues is about Slurm's records, and this log is in the format swf"),
         ({"trace": "plant", "apply": "wks"}, "easy", "workload plant: no transformation wks"),
         ("broken", "easy", r"broken/slurm.conf:3: Nodes: partition batch has the node n5"),
         ("plant", slurm("nodes=+x"), "workload plant: changes: nodes=.x: '.x' is not a change"),
@@ -239,6 +292,7 @@ def test_mistakes_are_one_sentence(plant: Path, workload: object, policy: object
     (broken / "slurm.conf").write_text(
         "ClusterName=small\nNodeName=n[1-4] CPUs=8\nPartitionName=batch Nodes=n[1-5] Default=YES\n"
     )
+    (plant.parent / "few.swf").write_text("1 0 0 60 1 -1 -1 1 60 -1 1 1 1 -1 1 -1 -1 -1\n")
     with pytest.raises(headway.HeadwayError, match=message):
         of(workload, "fcfs", policy, folder=plant.parent).cells()
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import headway
+from commands import Headway
 from headway import Schedule
 from headway.figures.bands import bands
 from headway.platform import Platform
@@ -374,3 +375,29 @@ def test_a_simulated_site_is_judged_explained_and_compared(folder: Path, tmp_pat
     compared = headway.compare([again, headway.simulate(jobs, site.platform(), "easy")])
     assert [row["partition"] for row in again.summary()["by_partition"]] == ["batch", "batch,whole"]
     assert len(compared.names) == 2
+
+
+def test_a_site_that_has_changed_since_is_told_and_does_not_judge(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Laws of a site hold for the site as it was; it is found from any folder, and said where it is not."""
+    command = Headway(tmp_path, capsys, monkeypatch)
+    there = folder.relative_to(tmp_path)
+    done = command("simulate", there, "--policy", "easy(nodes=shared)", "--out", "run", "--quiet")
+    assert (done.status, done.err) == (0, "")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    same = command("audit", "../run")
+    assert "node CPUs" in same.out and (same.status, same.err) == (0, "")
+    conf = folder / "slurm.conf"
+    conf.write_text(f"# a comment\n{conf.read_text()}")
+    assert command("audit", "../run").err == ""
+    conf.write_text(conf.read_text().replace("CPUs=4", "CPUs=1"))
+    for how in ("has changed since the run was made", "is not there any more"):
+        sentence = f"{folder}: the site {how}, so nothing is known here of its nodes, partitions and limits"
+        other = command("audit", "../run")
+        assert other.status == 0 and "node CPUs" not in other.out
+        assert other.err == f"{sentence}, and the laws on these are not checked\n"
+        assert command("explain", "../run", 1, "--no-what-if").err == f"{sentence}\n"
+        if conf.exists():
+            conf.unlink()

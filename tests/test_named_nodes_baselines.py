@@ -13,6 +13,7 @@ from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos
 from headway.units import SECOND
 from headway.workload.header import Header
+from headway.workload.transform import apply
 from reference.named_nodes import Placed, simulate_on_nodes
 from reference.slurm import machine as plain
 
@@ -195,3 +196,28 @@ def test_explain_counts_the_processors_of_the_partition() -> None:
     assert "processors it needed were free; it waited another 50 s for others to end." in told
     assert "What ended and freed processors, counted from its submission: job 1 with 4 processors" in told
     assert "kept for jobs" not in told
+
+
+@pytest.mark.parametrize("transformation", ["split(cores=3)", "machine(procs=18, of=36)"])
+def test_jobs_of_another_size_ask_for_other_nodes(transformation: str) -> None:
+    """What Slurm knows of a request follows the size; jobs on nodes had the size and shape of the log."""
+    site, log = random_site(0), random_jobs(0)
+    log = log.with_columns(cpus=log.procs, max_nodes=log.columns["min_nodes"], tasks=log.procs // 2)
+    jobs = apply(log, transformation)
+    other = jobs.procs != log.procs[rows_before(log, jobs)]
+    assert other.any() and (jobs.columns["cpus"] == jobs.procs).all()
+    assert (jobs.columns["max_nodes"] == jobs.columns["min_nodes"]).all()
+    assert (jobs.columns["min_nodes"] <= jobs.procs).all() and (jobs.columns["tasks"][other] == -1).all()
+    made = headway.simulate(jobs, site.platform(), "easy(nodes=shared)")
+    assert made.shares is not None and headway.audit(made).ok
+    held = np.bincount(made.shares.job, weights=made.shares.cpus, minlength=len(made))
+    alone = np.bincount(made.shares.job, weights=made.shares.alone, minlength=len(made)) > 0
+    assert (held[~alone] == made.workload.procs[~alone]).all() and (~alone).any()
+
+
+def rows_before(log: headway.Workload, jobs: headway.Workload) -> list[int]:
+    """The row in a log of the job that each one was, the parts of a split one behind each other."""
+    found: list[int] = []
+    for job in jobs.job.tolist():
+        found.append(job - 1 if job <= len(log) else found[-1])
+    return found

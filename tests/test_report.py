@@ -179,6 +179,21 @@ def test_a_campaign_with_its_failures(tmp_path: Path) -> None:
     assert len(data_of(text)["cells"]) == 12
 
 
+def test_a_policy_that_ran_fewer_jobs_is_not_the_best_of_a_campaign(tmp_path: Path) -> None:
+    """Fewer jobs wait less; so do those of the weeks whose cells did not fail."""
+    same = campaign().with_columns(jobs=pl.lit(100))
+    fewer = same.filter(pl.col("label") == "easy").with_columns(
+        label=pl.lit("few"), cell="few" + pl.col("cell"), jobs=pl.lit(90), mean_bsld=pl.col("mean_bsld") / 2
+    )
+    missing = fewer.filter(pl.col("part") > 0).with_columns(jobs=pl.lit(100))
+    for other in (fewer, missing):
+        text = campaign_page(Results(tmp_path, pl.concat([same, other])))
+        assert "<b>easy</b> has the lowest mean bounded slowdown" in text
+        assert ", of the 2 policies that ran the same jobs." in text
+    alone = campaign_page(Results(tmp_path, pl.concat([same.filter(pl.col("label") == "easy"), fewer])))
+    assert "None has the best mean bounded slowdown" in alone
+
+
 @pytest.fixture
 def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
     for place, made in enumerate(two()):

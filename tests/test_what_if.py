@@ -165,6 +165,27 @@ def test_more_and_fewer_jobs(case: Case) -> None:
     assert changed(case, "exact").workload.walltime.tolist() == case.workload.runtime.tolist()
 
 
+@pytest.mark.parametrize("example", [example for example, _, _ in CHANGES])
+def test_every_example_of_the_list_is_a_change(case: Case, example: str) -> None:
+    """Names of partitions and accounts may be others here."""
+    try:
+        assert changed(case, example) is not case
+    except UsageError as error:
+        assert "the site has no " in str(error)
+
+
+def test_copies_of_jobs_are_new_jobs_and_the_ledger_keeps_what_it_had() -> None:
+    """They follow nobody, and their numbers are not those of jobs that were left out."""
+    log = workload(20).with_columns(follows=np.arange(20), think=np.full(20, 60), preceding=np.arange(20))
+    log = log.select(log.job <= 10, rule="window", action="too late")
+    more = changed(Case(log, Platform.procs(16), "easy"), "jobs=+5").workload
+    assert more.job.tolist() == [*range(1, 11), *range(21, 26)]
+    assert (more.ledger.total, more.ledger.kept, more.ledger.dropped) == (25, 15, 10)
+    assert [(entry.rule, entry.count) for entry in more.ledger.entries] == [("window", 10), ("what_if", 5)]
+    for name in ("follows", "think", "preceding"):
+        assert more.columns[name][10:].tolist() == [-1] * 5
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -42,7 +42,8 @@ class Campaign:
     seeds: they replace ``{seed}`` in models, transformations and policies, and are given to users' policies.
         `replications` = n stands for the seeds 0 to n - 1.
     baseline: the policy that others are paired with, by workload and seed, unless they say otherwise.
-    tau, trim: of the metrics, in seconds and percent. `metrics` names those wanted; by default all.
+    tau, trim: of the metrics, in seconds and percent. `metrics` names those wanted, beside `jobs`; by
+        default all.
     measures: functions of your own from a schedule to named numbers, ``./file.py:function``.
     classes: keep the means by size, user and queue, for winners and losers.
     schedules: keep the schedule of every cell.
@@ -69,8 +70,8 @@ class Campaign:
         folder: str | Path | None = None,
     ) -> None:
         self.file: str | None = None
-        self._read: dict[str, str] = {}
-        """SHA-256 of the logs that were read, by the names of the workloads."""
+        self._read: dict[str, dict[str, str]] = {}
+        """SHA-256 of the logs and sites that were read, by the names of the workloads."""
         place = None if folder is None else Path(folder)
         common = texts(apply, "apply")
         self.name = name
@@ -79,11 +80,8 @@ class Campaign:
         self.variants = variants(_listed(policies), baseline, place, self.seeds)
         self.platforms = [_platform(each, place) for each in _listed(platforms)] or [None]
         chosen = {} if metrics is None else {"metrics": tuple(metrics)}
-        sites = [source.site for source in self.sources]
-        sites += [None if platform is None else platform.site for platform in self.platforms]
-        turns_away = any(site is not None for site in sites) or any(v.changes for v in self.variants)
-        if metrics is not None and turns_away and "jobs" not in metrics:
-            chosen["metrics"] += ("jobs",)  # where rules or changes turn jobs away, nobody is better
+        if metrics is not None and "jobs" not in metrics:
+            chosen["metrics"] += ("jobs",)  # where one policy runs fewer jobs than another, neither is better
         self.settings = Settings(
             tau, trim, measures=_measures(measures, place), classes=classes, schedules=schedules, **chosen
         )
@@ -120,7 +118,8 @@ class Campaign:
             for found in batches(self.sources, self.platforms, self.variants, self.seeds, self.settings):
                 for batch in found:
                     for cell in batch.cells[:1]:
-                        self._read[cell.columns["workload"]] = batch.workload.source.sha256
+                        read = {"sha256": batch.workload.source.sha256, "site_sha256": batch.site}
+                        self._read[cell.columns["workload"]] = read
                 yield found
 
     @property
@@ -226,8 +225,8 @@ class Campaign:
         }
 
     def _workloads(self) -> list[dict[str, Any]]:
-        """Where they come from, with the digests of the logs that were read already."""
-        return [_described(source, self._read.get(source.name, "")) for source in self.sources]
+        """Where they come from, with the digests of the logs and sites that were read already."""
+        return [_described(source, self._read.get(source.name, {})) for source in self.sources]
 
     def _files(self) -> dict[str, str]:
         """SHA-256 of the user's own files that decide results: policies, agents, measures, annotations."""
@@ -250,14 +249,14 @@ def _told_of(file: str | None) -> Iterator[None]:
         raise (InputError(str(error), file=file) if file else error) from None
 
 
-def _described(source: Source, sha256: str) -> dict[str, Any]:
+def _described(source: Source, digests: Mapping[str, str]) -> dict[str, Any]:
     keys = ("name", "trace", "model", "annotations", "procs", "platform")
     shown = {key: getattr(source, key) for key in keys}
     shown["site"] = str(source.site.folder) if isinstance(source.site, Site) else source.site
     return {key: value for key, value in shown.items() if value is not None} | {
         "apply": list(source.apply),
         "rules": dict(source.rules),
-        **({"sha256": sha256} if sha256 else {}),
+        **{key: digest for key, digest in digests.items() if digest},
     }
 
 

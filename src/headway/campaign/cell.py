@@ -41,3 +41,5 @@ class Batch:
 
     workload: Workload
     cells: list[Cell]
+    site: str = ""
+    """Digest of the site that the workload is on, before any changes."""

@@ -20,10 +20,11 @@ from headway.campaign.identity import (
 from headway.campaign.measure import Settings, measures_key
 from headway.campaign.sources import Part, Source
 from headway.campaign.variants import Variant
-from headway.changes import Case, changed, changes_of
+from headway.changes import Case, changed, changes_of, counts_processors
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
+from headway.site.described import digest
 from headway.workload import Workload
 
 
@@ -136,7 +137,7 @@ class _OnPart:
         case = before = Case(self.part.workload, machine, str(variant.spec))
         try:
             for text in changes_of(variant.changes):
-                case = changed(case, text)
+                case = _noticed(case, changed(case, text), text)
         except UsageError as error:
             raise UsageError(f"workload {self.part.source.name}: changes: {error}") from None
         spec = variant.spec if case.policy == before.policy else parse_spec(case.policy)
@@ -188,8 +189,22 @@ class _OnPart:
     def keep(self, cell: Cell, workload: Workload) -> Cell:
         """The cell of this name, which is done once."""
         if cell.id not in self.found:
-            self.batches.setdefault(id(workload), Batch(workload, [])).cells.append(cell)
+            found = self.part.machine
+            site = "" if found is None or found.site is None else digest(found.site)
+            self.batches.setdefault(id(workload), Batch(workload, [], site)).cells.append(cell)
         return self.found.setdefault(cell.id, cell)
+
+
+def _noticed(before: Case, after: Case, text: str) -> Case:
+    """The case after a change; refused where its policy looks at nothing that the change is about."""
+    old, new = before.platform, after.platform
+    same_size = after.workload is before.workload and new.total_procs == old.total_procs
+    if same_size and counts_processors(after.policy) and machine_key(new) != machine_key(old):
+        raise UsageError(
+            f"{text}: {parse_spec(after.policy).brief} counts processors and looks at no rules of a site, so "
+            "nothing would change; give it changes of nodes or jobs, or take slurm"
+        )
+    return after
 
 
 class _Shared:

@@ -62,8 +62,10 @@ def workload_digest(workload: Workload) -> str:
 
 
 def machine_key(machine: Platform) -> dict[str, Any]:
-    """A machine as plain data; a site by the digest of its content, wherever its folder is."""
-    return machine.describe() | ({} if machine.site is None else {"site": digest(machine.site)})
+    """A machine as plain data; a site by the digest of its content, wherever its folder is and whatever its
+    name."""
+    described = machine.describe()
+    return described if machine.site is None else described | {"cluster": [], "site": digest(machine.site)}
 
 
 def policy_key(spec: Spec) -> object:

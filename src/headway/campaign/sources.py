@@ -88,7 +88,8 @@ class Source:
             workload = site.read_jobs(self.trace, **self.rules)
         else:
             workload = read(str(self.trace), format=None, compiled=None, **self.rules)
-            refuse_unread(self.rules, workload.source.format, str(self.trace))
+        events = () if site is None else ("zone",)  # whose clock times are in it too
+        refuse_unread(self.rules, workload.source.format, workload.source.name, but=events)
         return workload if self.annotations is None else read_annotations(workload, self.annotations)
 
     def _part(self, workload: Workload, place: int, seed: int, machine: Platform | None) -> Part:

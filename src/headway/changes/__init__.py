@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from headway.changes.changed import CHANGES, Case, changed, changes_of
+from headway.changes.changed import CHANGES, Case, changed, changes_of, counts_processors
 
-__all__ = ["CHANGES", "Case", "changed", "changes_of"]
+__all__ = ["CHANGES", "Case", "changed", "changes_of", "counts_processors"]

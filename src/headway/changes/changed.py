@@ -33,7 +33,7 @@ CHANGES: tuple[tuple[str, str, str], ...] = (
     ("limits=none", "no limits of QOS and associations", "site"),
     ("policy=conservative", "another policy; it sees a site as so many interchangeable processors", "both"),
     ("jobs=+20%", "more or fewer jobs like those of the log, drawn from it", "both"),
-    ("limit(procs=64)", "any transformation of the workload (headway convert --help)", "both"),
+    ("limit(walltime=24h)", "any transformation of the workload (headway convert --help)", "both"),
 )  # fmt: skip
 """Example, what it does, and whether it is for a site, or for any log too."""
 
@@ -60,6 +60,12 @@ class Case:
         if self.site is None:
             raise UsageError(f"{text} changes a site, and this is a log; give a site's folder")
         return replace(self, platform=change(self.site).platform())
+
+
+def counts_processors(policy: str) -> bool:
+    """Whether a policy sees a site as so many interchangeable processors, and none of its rules."""
+    spec = parse_spec(policy)
+    return spec.name != "slurm" and spec.params.get("nodes", "count") == "count"
 
 
 def changes_of(text: str) -> list[str]:

@@ -10,7 +10,14 @@ from headway.errors import UsageError
 from headway.site import Site
 from headway.units import MINUTE, SECOND
 from headway.workload import Workload
-from headway.workload.ledger import Ledger
+from headway.workload.ledger import Ledger, LedgerEntry
+from headway.workload.transform.rebuild import next_job
+
+OF_THE_ORIGINAL = (
+    "wait", "recorded_start", "array", "array_task", "array_limit", "dependency", "follows", "think",
+    "preceding", "think_time",
+)  # fmt: skip
+"""Columns of a job that its copies do not have."""
 
 APART = 1800 * SECOND
 """A drawn job comes at most so long before or after the one it is a copy of (µs)."""
@@ -33,14 +40,18 @@ def jobs(workload: Workload, more: int) -> Workload:
     columns = {name: np.concatenate([values, values[rows]]) for name, values in workload.columns.items()}
     moved = columns["submit"][count:] + draw.integers(-APART, APART + 1, more)
     columns["submit"][count:] = np.maximum(moved - moved % SECOND, 0)
-    columns["job"][count:] = int(workload.job.max()) + 1 + np.arange(more)
+    columns["job"][count:] = next_job(workload) + np.arange(more)
     # A copy has no past, is no task of the array and waits for nobody that the original waited for.
-    for name in ("wait", "recorded_start", "array", "array_task", "array_limit", "dependency"):
+    for name in OF_THE_ORIGINAL:
         if name in columns:
             columns[name][count:] = -1
     if "eligible" in columns:
         columns["eligible"][count:] = columns["submit"][count:]
-    return workload.replaced(columns=columns, ledger=Ledger(count + more), transformation=f"jobs+{more}")
+    entry = LedgerEntry.of(
+        "what_if", "copies of jobs of the log: added", columns["job"][count:], dropped=False
+    )
+    ledger = Ledger(workload.ledger.total + more, workload.ledger.entries).with_entries(entry)
+    return workload.replaced(columns=columns, ledger=ledger, transformation=f"jobs+{more}")
 
 
 def moved(workload: Workload, names: Sequence[str]) -> Workload:

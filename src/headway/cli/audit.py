@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
-from headway.cli.display import output, print_json, table_of
+from headway.cli.display import Display, output, print_json, table_of
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.inputs import check_choices, chosen_platform, log_platform, parse_rules, read_workload
 from headway.errors import InputError, UsageError
@@ -58,7 +58,7 @@ def audit(
         for option, given in (("--procs", procs), ("--platform", platform), ("--runs", runs)):
             if given is not None:
                 raise UsageError(f"{option} is for a CSV file; the folder {target} says it itself")
-        verdicts = _folders(target, trace, annotations, rules, policy)
+        verdicts = _folders(target, trace, annotations, rules, policy, quiet)
     else:
         verdicts = {"": _csv(target, trace, procs, platform, annotations, rules, policy, runs)}
     if json:
@@ -70,11 +70,16 @@ def audit(
 
 
 def _folders(
-    folder: Path, trace: str | None, annotations: Path | None, rules: dict[str, str], policy: str | None
+    folder: Path,
+    trace: str | None,
+    annotations: Path | None,
+    rules: dict[str, str],
+    policy: str | None,
+    quiet: bool,
 ) -> dict[str, Audit]:
     """The verdict on a run, or on each run of a comparison."""
     from headway.audit import audit as judge
-    from headway.cli.saved import compared_folders
+    from headway.cli.saved import compared_folders, lost_site
     from headway.result import Result
 
     if annotations is not None and trace is None:
@@ -84,6 +89,8 @@ def _folders(
     verdicts = {}
     for run in runs:
         schedule = Result.load(run)
+        if lost := lost_site(run, schedule):
+            Display(quiet).say(f"{lost}, and the laws on these are not checked")
         workload = None
         if trace is not None:
             workload = read_workload(trace, dict(schedule.workload.rules) | rules, annotations)

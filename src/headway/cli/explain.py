@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from headway.cli import options
 from headway.cli.display import Display, output, print_json
 from headway.cli.frame import command
-from headway.cli.saved import run_folders
+from headway.cli.saved import lost_site, run_folders
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def explain(
 
     runs = run_folders([folder])
     schedule = Result.load(runs[0])
+    if lost := lost_site(runs[0], schedule):
+        Display(quiet=json).say(lost)
     number = job if job is not None else longest_wait(schedule, user)
     with Display(quiet=json).working(f"explaining job {number}") as progress:
         explanation = explained(schedule, number, simulate_again=what_if, progress=progress)

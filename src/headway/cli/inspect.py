@@ -47,8 +47,8 @@ def inspect(
     machine = chosen_platform(procs, None)
     with Display(quiet=json).working(f"reading {trace}"):
         workload = ended_only(read_workload(trace, rules, annotations))
-    if not names_site(trace):
-        refuse_unread(rules, workload.source.format, trace)
+    events = ("zone",) if names_site(trace) else ()  # whose clock times are in it too
+    refuse_unread(rules, workload.source.format, trace, but=events)
 
     from headway.workload.statistics import describe
 

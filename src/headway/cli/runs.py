@@ -53,9 +53,8 @@ class Inputs:
             found = site_of(trace, rules, site)
             chosen = (defaults or {}) | rules
             workload = read_workload(trace, chosen, annotations, found, cancelled=wanted is None)
-            if found is None:
-                events = ("zone",) if outages.files else ()  # whose clock times are in it too
-                refuse_unread(rules, workload.source.format, trace, but=events)
+            events = ("zone",) if outages.files or found else ()  # whose clock times are in it too
+            refuse_unread(rules, workload.source.format, trace, but=events)
             if wanted is not None:
                 from headway.workload.transform import apply
 

@@ -58,6 +58,20 @@ def saved_schedules(folders: list[Path]) -> list[Result]:
     return [Result.load(run) for run in run_folders(folders)]
 
 
+def lost_site(run: Path, schedule: Result) -> str:
+    """That the site of a saved run is not what it was, in a sentence; empty where it is, or there is none."""
+    from headway.schedule.files import RUN
+    from headway.schedule.record import AGAIN
+    from headway.site.folder import is_site
+
+    described = read_json(run / RUN, AGAIN)["platform"].get("site") or {}
+    folder = described.get("folder")
+    if schedule.platform.site is not None or not folder:
+        return ""
+    how = "has changed since the run was made" if is_site(folder) else "is not there any more"
+    return f"{folder}: the site {how}, so nothing is known here of its nodes, partitions and limits"
+
+
 def run_names(folders: list[Path], schedules: list[Result], given: list[str] | None) -> list[str]:
     """What each run is called: as `given`, as its comparison calls it, or by the user's folder.
 

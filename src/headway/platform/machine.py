@@ -97,7 +97,7 @@ class Platform:
             "cluster": [cluster.describe() for cluster in self.clusters],
         }
         if self.site is not None:
-            described["site"] = {"name": self.site.name, "folder": str(self.site.folder or "")}
+            described["site"] = self.site.origin()
         if self.outages is not None:
             described["outages"] = self.outages.describe()
         return described

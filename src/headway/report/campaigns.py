@@ -115,13 +115,30 @@ def _verdict(results: Results, labels: Sequence[str], metrics: Sequence[str]) ->
     means = {label: _mean(_rows(results, label), metric) for label in labels}
     known = {label: mean for label, mean in means.items() if mean is not None}
     lines = []
-    if known:
-        best = (min if sign == "lower" else max)(known, key=lambda label: known[label])
+    equals = _on_same_jobs(results, list(known))
+    if equals:
+        best = (min if sign == "lower" else max)(equals, key=lambda label: known[label])
         end = "lowest" if sign == "lower" else "highest"
         value = strong(quantity(known[best], BY_NAME[metric].unit))
-        lines.append(f"{strong(best)} has the {end} {words} on average: {value}.")
+        of = "" if len(equals) == len(known) else f", of the {len(equals)} policies that ran the same jobs"
+        lines.append(f"{strong(best)} has the {end} {words} on average: {value}{of}.")
+    elif known:
+        lines.append(f"None has the best {words}, as no two of them ran the same jobs.")
     lines += [_sentence(label, words, line) for label, line in _judged(results, metric).items()]
     return verdict_section(lines, CARE)
+
+
+def _on_same_jobs(results: Results, labels: Sequence[str]) -> list[str]:
+    """The most policies that ran as many jobs on every block; none where no two of several did."""
+    import polars as pl
+
+    groups: dict[object, list[str]] = {}
+    counted = [pl.col("jobs").mean()] if "jobs" in results.frame.columns else []
+    for label in labels:
+        blocks = _rows(results, label).group_by("workload", "block").agg(counted).sort("workload", "block")
+        groups.setdefault(tuple(blocks.iter_rows()), []).append(label)
+    largest = max(groups.values(), key=len, default=[])
+    return largest if len(largest) > 1 or len(labels) == 1 else []
 
 
 def _judged(results: Results, metric: str) -> dict[str, dict[str, Any]]:

@@ -23,6 +23,7 @@ from headway.schedule.schedule import Schedule
 from headway.schedule.shares_file import shares_of
 from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES
 from headway.site import Site
+from headway.site.described import digest
 from headway.site.folder import is_site
 from headway.workload import Header, Ledger, LedgerEntry, Source, Workload
 
@@ -107,9 +108,12 @@ def _platform(record: dict[str, Any], folder: Path) -> Platform:
 
 
 def _site(described: Mapping[str, str] | None, zone: str) -> Site | None:
-    """The site of a platform, where its folder is still there."""
+    """The site of a platform, where its folder is still there and says what it said."""
     folder = described.get("folder") if described else None
-    return Site.load(folder, zone) if folder and is_site(folder) else None
+    if described is None or not folder or not is_site(folder):
+        return None
+    site = Site.load(folder, zone)
+    return site if described.get("sha256", digest(site)) == digest(site) else None
 
 
 def _with_outages(platform: Platform, described: dict[str, Any], folder: Path) -> Platform:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from headway.site.site import Site
 
 
-WHERE = ("jobs", "folder", "not_modelled")
-"""Fields that say where a site's files and lines are: its log is an input of its own."""
+WHERE = ("name", "jobs", "folder", "not_modelled")
+"""Fields that say where a site's files and lines are, and its name, which may be its folder's: its log is an
+input of its own."""
 
 
 @once

@@ -7,14 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
-from headway.errors import UsageError
 from headway.site import values
 from headway.site.accounts import table
 from headway.site.entries import Entry, blocks_shown
 from headway.site.model import Node, NodeEvent, Reservation
 from headway.site.node_names import expanded
+from headway.workload.rules import clock_of
 
 
 def unix_time(text: str, zone: str = "UTC") -> int:
@@ -32,15 +31,7 @@ def unix_time(text: str, zone: str = "UTC") -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{text!r} is not a time such as 2024-03-01T08:00:00 or 1709280000") from None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=_clock_of(zone))).timestamp())
-
-
-def _clock_of(zone: str) -> ZoneInfo:
-    """The clock of a time zone; that of the reading rule `zone`, whose `none` is UTC."""
-    try:
-        return ZoneInfo("UTC" if zone == "none" else zone)
-    except (KeyError, ValueError, OSError):
-        raise UsageError(f"there is no time zone {zone!r}; give one such as zone=Europe/Berlin") from None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=clock_of(zone))).timestamp())
 
 
 def _ended(text: str, zone: str) -> int | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from headway.site.site import Site
+if TYPE_CHECKING:
+    from headway.site.site import Site
 
 Made = TypeVar("Made")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headway.campaign.intervals import Paired
+from headway.changes import counts_processors
 from headway.plain import counted, signed_percent
 from headway.policies.spec import parse_spec
 from headway.what_if.answer import Answer, Class
@@ -192,11 +193,8 @@ def _small(found: Answer) -> list[str]:
 def _counted(found: Answer) -> list[str]:
     """What a policy that counts processors leaves out of a site."""
     site = found.variant.platform.site
-    specs = [parse_spec(run.policy) for run in (found.base, found.variant)]
-    counting = [
-        one.name for one in specs if one.name != "slurm" and one.params.get("nodes", "count") == "count"
-    ]
-    plain = list(dict.fromkeys(counting))
+    policies = [run.policy for run in (found.base, found.variant) if counts_processors(run.policy)]
+    plain = list(dict.fromkeys(parse_spec(policy).name for policy in policies))
     if site is None or not plain:
         return []
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from zoneinfo import ZoneInfo
 
 from headway.errors import UsageError
 from headway.plain import close
@@ -81,8 +82,18 @@ def choose(chosen: Mapping[str, str]) -> dict[str, str]:
             raise UsageError(f"there is no reading rule {rule!r}{close(rule, RULES)}; {known}")
         if value not in RULES[rule] and not any(known.startswith("<") for known in RULES[rule]):
             raise UsageError(f"rule {rule} cannot be {value!r}; it is one of {', '.join(RULES[rule])}")
+        if rule == "zone" and value not in ("UTC", "none"):
+            clock_of(value)
         rules[rule] = value
     return rules
+
+
+def clock_of(zone: str) -> ZoneInfo:
+    """The clock of a time zone; that of the reading rule `zone`, whose `none` is UTC."""
+    try:
+        return ZoneInfo("UTC" if zone == "none" else zone)
+    except (KeyError, ValueError, OSError):
+        raise UsageError(f"there is no time zone {zone!r}; give one such as zone=Europe/Berlin") from None
 
 
 def refuse_unread(chosen: Mapping[str, str], format: str, name: str, but: Collection[str] = ()) -> None:

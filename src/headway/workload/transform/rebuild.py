@@ -181,9 +181,22 @@ def executed_area(workload: Workload) -> NDArray[np.float64]:
     return area
 
 
+OF_SIZE = ("cpus", "cpus_with_gpus", "min_nodes", "max_nodes", "memory_job_mb")
+"""Columns of what Slurm's users ask for that grow with the size of a job."""
+OF_TASKS = ("tasks", "cpus_per_task", "tasks_per_node")
+"""Columns that say how its CPUs are divided, which another size does not keep."""
+
+
 def resized(workload: Workload, procs: Column) -> dict[str, Column]:
-    """Columns for new processor counts; the record of those allocated, where kept, follows."""
+    """Columns for new processor counts; the record of those allocated and the request, where kept, follow."""
     columns: dict[str, Column] = {"procs": procs}
     if "allocated" in workload:
         columns["allocated"] = np.where(workload.allocated > 0, procs, workload.allocated)
+    other = procs != workload.procs
+    for name in [name for name in OF_SIZE if name in workload]:
+        asked = workload.columns[name]
+        scaled = -(-asked * procs // np.maximum(workload.procs, 1))
+        columns[name] = np.where(other & (asked > 0), scaled, asked)
+    for name in [name for name in OF_TASKS if name in workload]:
+        columns[name] = np.where(other, -1, workload.columns[name])
     return columns
