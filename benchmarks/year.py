@@ -12,7 +12,8 @@ import argparse
 import time
 
 from benchmarks.slurm_site import jobs, site
-from headway.what_if import Case, answer, changed, simulate_all
+from headway.changes import Case, changed
+from headway.what_if import answer, simulate_all
 from headway.what_if.sentences import findings
 
 JOBS, DAYS, NODES, WIDEST, LOAD = 500_000, 365, 300, 64, 0.9

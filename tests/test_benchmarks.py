@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,11 @@ RATE = {"policy": "easy", "jobs": 10, "mean queue per pass": 5.0, "CPU s": 1.0}
 
 def verdicts(section: str, *rows: Mapping[str, object]) -> list[tuple[str, str]]:
     return [(line.bar, line.verdict) for line in bars.lines({section: [dict(row) for row in rows]})]
+
+
+def test_every_benchmark_finds_what_it_imports() -> None:
+    for file in (ROOT / "benchmarks").glob("[!_]*.py"):
+        import_module(f"benchmarks.{file.stem}")
 
 
 @pytest.mark.long
