@@ -44,11 +44,13 @@ TEXTS = st.builds(
     st.sampled_from(["\n", "\r\n"]),
     st.booleans(),
 )
+VALUES = RULES | {"zone": ("UTC", "none", "Europe/Berlin")}
+"""Values of every rule."""
 CHOSEN = st.fixed_dictionaries(
     {},
     optional={
         rule: st.sampled_from([value for value in values if value != "error"])
-        for rule, values in RULES.items()
+        for rule, values in VALUES.items()
         if rule != "too_large"
     },
 )

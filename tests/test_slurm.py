@@ -12,7 +12,7 @@ import pytest
 
 import headway
 from commands import Headway
-from headway.errors import InputError
+from headway.errors import InputError, UsageError
 from headway.units import SECOND
 from headway.workload import Workload, read
 from headway.workload.slurm.export import COLUMNS as EXPORTED
@@ -286,7 +286,7 @@ def test_clock_times_and_the_zone() -> None:
     assert plain.header.get("UnixStartTime") == "1719835200" and rules_of(plain) == {"zone": 1}
     berlin = log(text, zone="Europe/Berlin")
     assert berlin.header.get("UnixStartTime") == "1719828000" and not len(berlin.ledger)
-    with pytest.raises(InputError, match="no time zone 'Atlantis'"):
+    with pytest.raises(UsageError, match="no time zone 'Atlantis'"):
         log(text, zone="Atlantis")
     offset = log(text.replace("T12:00:00", "T12:00:00+02:00"))
     assert offset.header.get("UnixStartTime") == "1719828000"

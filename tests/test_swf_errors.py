@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headway.errors import HeadwayError, InputError
-from headway.workload import RULES, read, read_swf
+from headway.workload import read, read_swf
 from random_examples import examples
-from swf_texts import CHOSEN, TEXTS
+from swf_texts import CHOSEN, TEXTS, VALUES
 
 GOOD = b"1 10 5 100 4 -1 -1 4 200 -1 1 7 8 -1 2 3 -1 -1\n"
 
@@ -126,7 +126,7 @@ def test_pieces_that_add_up_to_too_much() -> None:
 
 
 EVERY_RULE = st.fixed_dictionaries(
-    {}, optional={rule: st.sampled_from(values) for rule, values in RULES.items()}
+    {}, optional={rule: st.sampled_from(values) for rule, values in VALUES.items()}
 )
 DAMAGE = st.lists(st.tuples(st.integers(0, 400), st.binary(max_size=6)), max_size=4)
 

@@ -82,7 +82,7 @@ def choose(chosen: Mapping[str, str]) -> dict[str, str]:
             raise UsageError(f"there is no reading rule {rule!r}{close(rule, RULES)}; {known}")
         if value not in RULES[rule] and not any(known.startswith("<") for known in RULES[rule]):
             raise UsageError(f"rule {rule} cannot be {value!r}; it is one of {', '.join(RULES[rule])}")
-        if rule == "zone" and value not in ("UTC", "none"):
+        if rule == "zone":
             clock_of(value)
         rules[rule] = value
     return rules
