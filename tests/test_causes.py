@@ -11,13 +11,13 @@ import pytest
 
 from commands import Headway
 from headway import Schedule
-from headway.changes import Case, changed
+from headway.changes import Case, changed, with_parameter
 from headway.platform import Platform
 from headway.replay import Fidelity, fidelity
 from headway.site import Site
 from headway.units import SECOND
 from headway.what_if.causes import causes, possible, rules_off, told
-from headway.what_if.runs import simulate_all, with_parameter, with_seeds
+from headway.what_if.runs import simulate_all, with_seeds
 from slurm_files import slurm_file
 from test_site import site_folder
 from test_what_if import workload

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -392,12 +393,14 @@ def test_a_site_that_has_changed_since_is_told_and_does_not_judge(
     conf = folder / "slurm.conf"
     conf.write_text(f"# a comment\n{conf.read_text()}")
     assert command("audit", "../run").err == ""
-    conf.write_text(conf.read_text().replace("CPUs=4", "CPUs=1"))
-    for how in ("has changed since the run was made", "is not there any more"):
+    for cpus in ("1", "many", ""):
+        text = conf.read_text()
+        conf.unlink()
+        if cpus:
+            conf.write_text(re.sub(r"CPUs=\w+", f"CPUs={cpus}", text))
+        how = "has changed since the run was made" if cpus else "is not there any more"
         sentence = f"{folder}: the site {how}, so nothing is known here of its nodes, partitions and limits"
         other = command("audit", "../run")
         assert other.status == 0 and "node CPUs" not in other.out
         assert other.err == f"{sentence}, and the laws on these are not checked\n"
         assert command("explain", "../run", 1, "--no-what-if").err == f"{sentence}\n"
-        if conf.exists():
-            conf.unlink()

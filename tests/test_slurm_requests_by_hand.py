@@ -17,6 +17,7 @@ from headway.policies.slurm.constraints import Constraint
 from headway.site import Site
 from headway.site.model import UNLIMITED, Association, Limits, Node, Partition, Qos
 from headway.units import SECOND
+from headway.what_if import with_seeds
 from slurm_by_hand import BEGAN, MINUTE, UNDISTURBED, log, simulated, site, starts
 
 
@@ -138,7 +139,9 @@ def test_a_job_that_the_log_shows_to_have_started_was_accepted() -> None:
     assert refused(schedule) == {"submission": (3, 4)}
     case = Case(jobs, limited(max_submit=3).platform(), UNDISTURBED)
     assert changed(case, "user.u.maxjobs=1").policy == UNDISTURBED
-    assert "submit_limits=enforced" in changed(case, "user.u.maxsubmitjobs=2").policy
+    assert changed(case, "user.u.maxsubmitjobs=2").policy == enforced
+    phases = with_seeds(changed(replace(case, policy="slurm"), "user.u.maxsubmitjobs=2"), 2)
+    assert [one.policy for one in phases] == [f"slurm(submit_limits=enforced, seed={k})" for k in (1, 2)]
 
 
 def test_an_array_is_refused_as_a_whole() -> None:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from headway.changes.changed import CHANGES, Case, changed, changes_of, counts_processors
+from headway.changes.changed import (
+    CHANGES,
+    Case,
+    changed,
+    changes_of,
+    counts_processors,
+    with_parameter,
+)
 
-__all__ = ["CHANGES", "Case", "changed", "changes_of", "counts_processors"]
+__all__ = ["CHANGES", "Case", "changed", "changes_of", "counts_processors", "with_parameter"]

@@ -10,9 +10,10 @@ from typing import Any
 
 from headway.changes import jobs_changes, site_changes
 from headway.errors import UsageError
+from headway.grammar import Value, parse_call
 from headway.plain import close, cut
 from headway.platform import Platform
-from headway.policies.spec import make_spec, parse_spec
+from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.limits import shown_name
 from headway.site.modelled import newly_not_modelled
@@ -171,11 +172,15 @@ def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: 
 
 def with_submit_limits(policy: str) -> str:
     """The policy where another limit on submission is asked for: then it decides, not what the log shows."""
-
-    spec = parse_spec(policy)
-    if spec.name != "slurm":
+    if parse_spec(policy).name != "slurm":
         return policy
-    return str(make_spec(spec.name, **{**spec.params, "submit_limits": "enforced"}))
+    return with_parameter(policy, "submit_limits", "enforced")
+
+
+def with_parameter(policy: str, name: str, value: Value) -> str:
+    """The policy's text with another value of one parameter."""
+    call = parse_call(policy)
+    return str(replace(call, kwargs={**call.kwargs, name: value}))
 
 
 MOST = 10_000_000

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from headway.campaign.student import quantile
-from headway.changes import Case, changed, site_changes
+from headway.changes import Case, changed, site_changes, with_parameter
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 from headway.replay import Fidelity
 from headway.site import Site
-from headway.what_if.runs import with_parameter
 
 SURE = 0.95
 """Level of Student's interval over the seeds outside of which a change is not chance."""

@@ -7,9 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event, Lock
 
-from headway.changes import Case
+from headway.changes import Case, with_parameter
 from headway.cores import cores
-from headway.grammar import Value, parse_call
+from headway.grammar import parse_call
 from headway.plain import Notify, Progress
 from headway.policies.spec import parse_spec
 from headway.result import Result
@@ -25,12 +25,6 @@ def with_seeds(case: Case, seeds: int) -> list[Case]:
     if spec.name != "slurm" or "seed" in parse_call(case.policy).kwargs:
         return [case]
     return [replace(case, policy=with_parameter(case.policy, "seed", seed)) for seed in range(1, seeds + 1)]
-
-
-def with_parameter(policy: str, name: str, value: Value) -> str:
-    """The policy's text with another value of one parameter."""
-    call = parse_call(policy)
-    return str(replace(call, kwargs={**call.kwargs, name: value}))
 
 
 def simulate_all(
