@@ -18,6 +18,11 @@ def heights(line: Any) -> Any:
     return np.asarray(line.get_ydata(), dtype=float)
 
 
+def widths(line: Any) -> Any:
+    """The x values of a line as numbers."""
+    return np.asarray(line.get_xdata(), dtype=float)
+
+
 ALPHAS, THETAS, WEEKS = [0.1, 0.2], [1, 10, 100], 6
 
 
@@ -61,15 +66,25 @@ def test_distributions_show_every_cell(results: Results) -> None:
     curve = figures.ecdf(results, "mean_bsld", by="theta")
     first = curve.axes[0].lines[0]
     expected = sorted(alpha * (1 + week / 10) for alpha in ALPHAS for week in range(WEEKS))
-    assert np.allclose(np.asarray(first.get_xdata())[1:], expected)
+    assert np.allclose(widths(first)[1:], expected)
     assert heights(first)[-1] == 1.0
     violins = figures.violin(results, "mean_bsld", by="theta")
     dots = [line for line in violins.axes[0].lines if line.get_marker() == "."]
-    assert [len(heights(line)) for line in dots] == [12, 12, 12]
-    assert np.allclose(np.sort(heights(dots[0])), expected)
-    boxes = figures.box(results, "mean_bsld", relative=False)
-    names = [text.get_text() for text in boxes.axes[0].get_xticklabels()]
-    assert names[0] == "easy" and len(names) == 7
+    assert [len(widths(line)) for line in dots] == [12, 12, 12]
+    assert np.allclose(np.sort(widths(dots[0])), expected)
+
+
+@pytest.mark.parametrize("draw", [figures.box, figures.violin])
+def test_policies_stand_beside_their_boxes_and_are_read_without_turning_the_head(
+    results: Results, draw: Any
+) -> None:
+    (axes,) = draw(results, "mean_bsld", relative=False).axes
+    names = axes.get_yticklabels()
+    assert [name.get_text() for name in names][:2] == ["easy", "a0.1 t1"] and len(names) == 7
+    assert {name.get_rotation() for name in names} == {0.0}
+    assert axes.get_ylim() == (7.6, 0.4)  # the first at the top
+    means = [(*widths(line), *heights(line)) for line in axes.lines if line.get_marker() == "D"]
+    assert np.allclose(sorted(means, key=lambda mean: mean[1])[:2], [(2.0, 1), (2.0 * 0.1 * 1.25, 2)])
 
 
 def test_the_difference_of_two_schedules_shows_each_job_once() -> None:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from headway.campaign.figures.values import Floats, groups, mark_one, metric_label, scale, table, tick
-from headway.figures.style import BLACK, BLUE, GREY, SKY, VERMILLION, WIDTH, house_style, legend_columns, line
+from headway.figures.style import (
+    BLACK,
+    BLUE,
+    SKY,
+    VERMILLION,
+    house_style,
+    legend_columns,
+    line,
+    panels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,16 +34,19 @@ MEAN: dict[str, Any] = {
 }  # fmt: skip
 """The mark of a mean; medians are lines."""
 
+LONGEST = 44
+"""Letters of a name in one line."""
+
 
 def box(
-    results: Results, metric: str, by: str = "label", relative: bool = True, height: float = 2.8
+    results: Results, metric: str, by: str = "label", relative: bool = True, height: float | None = None
 ) -> Figure:
     """A box per group: quartiles, median (line), mean (diamond), whiskers to 1.5 times the box, outliers."""
-    return _by_group(results, metric, by, relative, height, draw_boxes)
+    return _by_group(results, metric, by, relative, height, partial(draw_boxes, orientation="horizontal"))
 
 
 def violin(
-    results: Results, metric: str, by: str = "label", relative: bool = True, height: float = 2.8
+    results: Results, metric: str, by: str = "label", relative: bool = True, height: float | None = None
 ) -> Figure:
     """A violin per group, with the cells as dots, the median (line) and the mean (diamond).
 
@@ -46,18 +60,23 @@ def _by_group(
     metric: str,
     by: str,
     relative: bool,
-    height: float,
-    draw: Callable[[Axes, list[Floats]], None],
+    height: float | None,
+    draw: Callable[[Axes, list[Floats]], object],
 ) -> Figure:
-    """One panel with something drawn of each group."""
+    """One panel with a line for each group, its name at the left; as high (inches) as the groups need."""
     found = groups(table(results, metric, relative), by)
-    names, arrays = [tick(key) for key in found], list(found.values())
+    names, arrays = [fill(tick(key), LONGEST) for key in found], list(found.values())
     with house_style():
-        figure, axes = _figure(height, len(names), max(map(len, names)))
+        figure, [[axes]] = panels(1, 1, height or 0.32 * len(names) + 0.9)
         draw(axes, arrays)
-        _name_groups(axes, names, by)
+        axes.set_yticks(range(1, len(names) + 1), names)
+        axes.set_ylim(len(names) + 0.6, 0.4)
+        if by != "label":  # names of policies speak for themselves
+            axes.set_ylabel(by)
         _finish(axes, arrays, metric_label(metric, relative, results.tau), relative)
-        mean_legend(axes)
+        axes.legend(
+            handles=mean_marks(), loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.1
+        )
     return figure
 
 
@@ -67,7 +86,7 @@ def ecdf(
     """For each group, the share of its cells at or below a value."""
     found = groups(table(results, metric, relative), by)
     with house_style():
-        figure, axes = _figure(height, 12, 0)
+        figure, [[axes]] = panels(1, 1, height)
         for number, (key, values) in enumerate(found.items()):
             ordered = np.sort(values)
             level = np.arange(1, len(ordered) + 1) / len(ordered)
@@ -78,13 +97,10 @@ def ecdf(
                 label=tick(key),
                 **line(number),
             )
-        scale(axes, list(found.values()), "x")
-        if relative:
-            axes.axvline(1.0, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
+        _finish(axes, list(found.values()), metric_label(metric, relative, results.tau), relative)
         axes.set_ylim(0, 1.02)
-        axes.set_xlabel(metric_label(metric, relative, results.tau).replace("\n", " "))
         axes.set_ylabel("share of the cells")
-        axes.grid(True, linewidth=0.3, alpha=0.6)
+        axes.grid(True, axis="y", linewidth=0.3, alpha=0.6)
         columns = legend_columns([tick(key) for key in found])
         title = None if by == "label" else by
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, title=title)
@@ -92,24 +108,27 @@ def ecdf(
 
 
 def draw_violins(axes: Axes, arrays: list[Floats]) -> None:
-    """Violins at 1, 2, ..., with dots, median line and mean mark."""
-    scale(axes, arrays)
-    on_log = axes.get_yscale() == "log"
+    """Lying violins at 1, 2, ..., with dots, median line and mean mark."""
+    scale(axes, arrays, "x")
+    on_log = axes.get_xscale() == "log"
     jitter = np.random.Generator(np.random.PCG64(0))
     for place, values in enumerate(arrays, start=1):
         finite = values[np.isfinite(values)]
         _body(axes, place, finite, on_log)
         beside = place + jitter.uniform(-0.06, 0.06, len(finite))
-        axes.plot(beside, finite, ".", color=BLACK, markersize=2, alpha=0.4)
+        axes.plot(finite, beside, ".", color=BLACK, markersize=2, alpha=0.4)
         median = float(np.median(finite))
-        axes.plot([place - 0.18, place + 0.18], [median, median], color=BLACK, linewidth=1.2)
-        axes.plot(place, float(np.mean(finite)), linestyle="none", **MEAN)
+        axes.plot([median, median], [place - 0.18, place + 0.18], color=BLACK, linewidth=1.2)
+        axes.plot(float(np.mean(finite)), place, linestyle="none", **MEAN)
 
 
-def draw_boxes(axes: Axes, arrays: list[Floats]) -> None:
+def draw_boxes(
+    axes: Axes, arrays: list[Floats], orientation: Literal["vertical", "horizontal"] = "vertical"
+) -> None:
     """Boxes at 1, 2, ..., with median line and mean mark."""
     axes.boxplot(
         [values[np.isfinite(values)] for values in arrays],
+        orientation=orientation,
         widths=0.6,
         showmeans=True,
         meanprops=MEAN,
@@ -132,11 +151,6 @@ def mean_marks() -> list[Line2D]:
     ]
 
 
-def mean_legend(axes: Axes) -> None:
-    """The legend above a single panel."""
-    axes.legend(handles=mean_marks(), loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.1)
-
-
 def _body(axes: Axes, place: int, values: Floats, on_log: bool) -> None:
     """The symmetric density; a group of equal values has none."""
     shown = np.log(values) if on_log else values
@@ -148,37 +162,15 @@ def _body(axes: Axes, place: int, values: Floats, on_log: bool) -> None:
     grid = np.linspace(shown.min() - width, shown.max() + width, 200)
     density = np.exp(-0.5 * ((grid[:, None] - shown[None, :]) / width) ** 2).sum(axis=1)
     half = 0.38 * density / density.max()
-    heights = np.exp(grid) if on_log else grid
-    axes.fill_betweenx(
-        heights, place - half, place + half, facecolor=SKY, edgecolor=BLUE, alpha=0.55, linewidth=0.8
+    reach = np.exp(grid) if on_log else grid
+    axes.fill_between(
+        reach, place - half, place + half, facecolor=SKY, edgecolor=BLUE, alpha=0.55, linewidth=0.8
     )
 
 
-def _figure(height: float, count: int, longest: int) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    width = min(WIDTH, max(2.8, 0.55 * count + 1.2))
-    # Long names are written upright below the axis and need space.
-    room = 0.045 * longest if _upright(count, longest, width) else 0.0
-    figure = Figure(figsize=(width, height + room), layout="constrained")
-    return figure, figure.subplots()
-
-
-def _upright(count: int, longest: int, width: float) -> bool:
-    return count * longest * 0.065 > width - 1
-
-
-def _name_groups(axes: Axes, names: list[str], by: str) -> None:
-    width = axes.get_figure().get_size_inches()[0]  # type: ignore[union-attr]
-    upright = _upright(len(names), max(map(len, names)), float(width))
-    axes.set_xticks(range(1, len(names) + 1), names, rotation=90 if upright else 0)
-    axes.set_xlim(0.4, len(names) + 0.6)
-    if by != "label":  # names of policies speak for themselves
-        axes.set_xlabel(by)
-
-
 def _finish(axes: Axes, arrays: list[Floats], label: str, relative: bool) -> None:
-    scale(axes, arrays)
-    mark_one(axes, relative)
-    axes.set_ylabel(label)
-    axes.grid(True, axis="y", linewidth=0.3, alpha=0.6)
+    """The axis of the values, which lies below."""
+    scale(axes, arrays, "x")
+    mark_one(axes, relative, "x")
+    axes.set_xlabel(label.replace("\n", " "))
+    axes.grid(True, axis="x", linewidth=0.3, alpha=0.6)

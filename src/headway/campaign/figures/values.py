@@ -66,10 +66,11 @@ def metric_label(metric: str, relative: bool, tau: float | None = None) -> str:
     return name if unit in ("1", "") else f"{name} ({unit})"
 
 
-def mark_one(axes: Axes, relative: bool) -> None:
+def mark_one(axes: Axes, relative: bool, which: Literal["x", "y"] = "y") -> None:
     """A line where policy and baseline are equal."""
     if relative:
-        axes.axhline(1.0, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
+        draw = axes.axhline if which == "y" else axes.axvline
+        draw(1.0, color=GREY, linewidth=0.8, linestyle="--", zorder=0)
 
 
 def scale(axes: Axes, arrays: Sequence[Floats], which: Literal["x", "y"] = "y") -> None:
