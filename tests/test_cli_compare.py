@@ -12,6 +12,7 @@ from commands import SWF, Headway
 from headway.cli.display import output
 from headway.cli.tables import comparison_table
 from headway.metrics import compare
+from headway.metrics.comparison import brief
 from headway.metrics.differences import difference
 from small_schedules import schedule
 
@@ -68,6 +69,13 @@ def test_long_names_are_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
     comparison_table(output(), compare(runs, names=names))
     shown = capsys.readouterr().out
     assert "…" not in shown and shown.count("fair_share_") == shown.count("604800)") == 2
+
+
+def test_policies_inside_nodes_are_called_as_they_were_given() -> None:
+    assert brief("fcfs(backfill=none, presence=contiguous, match=fits)") == "fcfs"
+    assert brief("fcfs(backfill=none, presence=contiguous, match=exact)") == "fcfs(match=exact)"
+    assert brief("easy(presence=contiguous, match=fits, order=fcfs, backfill=fcfs, depth=1)") == "easy"
+    assert brief("fcfs(match=fits)") == "fcfs(match=fits)"  # where there may be counted processors
 
 
 def test_only_jobs_that_both_have_are_compared() -> None:

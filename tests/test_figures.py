@@ -78,21 +78,25 @@ def test_the_axis_has_dates_where_the_log_says_when_it_began(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("begin", "end", "shown"),
+    ("begin", "end", "beside", "shown"),
     [
-        ("1996-05-05", "1996-06-20", ["May-08", "15", "22", "Jun", "08", "15"]),
-        ("1996-05-05", "1996-05-25", ["05", "09", "13", "17", "21", "25"]),
-        ("1996-05-05T20", "1996-05-06T04", ["May-05\n20:00", "22:00", "May-06", "02:00", "04:00"]),
-        ("1996-05-05", "1998-05-25", ["1996-Sep", "1997", "May", "Sep", "1998", "May"]),
+        ("1996-05-05", "1996-06-20", "1996", ["May-08", "15", "22", "Jun", "08", "15"]),
+        ("1996-05-05", "1996-05-25", "1996-May", ["05", "09", "13", "17", "21", "25"]),
+        ("1996-05-05T20", "1996-05-06T04", "1996-May", ["May-05\n20:00", "22:00", "May-06", "02:00"]),
+        ("1996-05-05", "1998-05-25", "", ["1996-Sep", "1997", "May", "Sep", "1998", "May"]),
+        ("1996-12-20", "1997-01-08", "1996 to 1997", ["Dec-21", "25", "29", "Jan", "05"]),
     ],
 )
-def test_the_first_date_says_what_stands_nowhere_else(begin: str, end: str, shown: list[str]) -> None:
+def test_the_first_date_says_what_stands_nowhere_else(
+    begin: str, end: str, beside: str, shown: list[str]
+) -> None:
     axes = Figure().add_subplot()
     places = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(places)
     axes.xaxis.set_major_formatter(dates(places))
     axes.set_xlim(*np.array([begin, end], "datetime64[s]").astype(np.int64) / 86400)
     assert [label.get_text() for label in axes.get_xticklabels()][: len(shown)] == shown
+    assert axes.xaxis.get_major_formatter().get_offset() == beside
 
 
 @given(
@@ -203,6 +207,12 @@ def test_a_window_brings_the_rectangles_back() -> None:
         many(10).gantt(window=(9000, 9100))
 
 
+def test_nodes_without_names_are_called_nodes() -> None:
+    few = many(10, node=np.arange(10) % 2)
+    few.platform = Platform((Cluster("c", nodes=(NodeGroup(2, 4),)),))
+    assert list(bands(few).names) == ["node 0", "node 1"]
+
+
 def test_many_nodes_become_a_map_of_their_busy_shares() -> None:
     platform = Platform((Cluster("c", nodes=(NodeGroup(20, 4),)),))
     dense = many(6000, node=np.arange(6000) % 20)
@@ -273,6 +283,14 @@ def test_curves_over_time_are_the_step_functions() -> None:
     legend = several.axes[0].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["one", "other"]
+
+
+def test_curves_of_one_chart_are_all_means_or_all_exact() -> None:
+    figure = queue(easy(), many(400), names=["few changes", "many"])
+    (first, second) = (patch for patch in figure.axes[0].patches if isinstance(patch, StepPatch))
+    assert first.get_data()[1].tolist() == second.get_data()[1].tolist()
+    assert figure.axes[0].get_xlabel().startswith("minutes since the first submission; means over 0.0")
+    assert ";" not in queue(easy(), many(50)).axes[0].get_xlabel()
 
 
 def test_distribution_is_the_share_of_jobs_at_or_below() -> None:

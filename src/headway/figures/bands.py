@@ -134,7 +134,8 @@ def _places(
     for name in ("node", "group", "cluster"):
         places = found.get(name)
         if places is not None and len(places.names) > 1 and (places.codes >= 0).all():
-            return places.names, np.asarray(places.sizes, np.int64), places.codes
+            names = [f"{name} {each}" if each.isdecimal() else each for each in places.names]
+            return names, np.asarray(places.sizes, np.int64), places.codes
     return ("machine",), np.array([schedule.capacity], np.int64), np.zeros(pieces, np.int64)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -66,11 +67,13 @@ class Clock:
 def dates(places: Any) -> Any:
     """Short dates at these places of an axis, of which the first is whole: "May-08", "15", "22", "Jun", "08".
 
-    Matplotlib tells the month beside the axis only if it is the same throughout; so with years and days.
+    Beside the axis stands what all of them have in common, or from which year to which they go.
     """
     from matplotlib.dates import ConciseDateFormatter, num2date
 
     class Dates(ConciseDateFormatter):
+        common = ""
+
         def format_ticks(self, values: Any) -> list[str]:
             labels: list[str] = super().format_ticks(values)  # type: ignore[no-untyped-call]
             moments = [num2date(value) for value in values]  # type: ignore[no-untyped-call]
@@ -78,9 +81,20 @@ def dates(places: Any) -> Any:
                 changes = len({moment.strftime(part) for moment in moments}) > 1
                 if changes and labels[0] == moments[0].strftime(short):
                     labels[0] = moments[0].strftime(whole)
+            self.common = _common(moments)
             return labels
 
+        def get_offset(self) -> str:
+            return self.common if super().get_offset() else ""  # type: ignore[no-untyped-call]
+
     return Dates(places)  # type: ignore[no-untyped-call]
+
+
+def _common(moments: Sequence[datetime]) -> str:
+    for part in ("%Y-%b-%d %H:%M", "%Y-%b-%d", "%Y-%b", "%Y"):
+        if len(texts := {moment.strftime(part) for moment in moments}) == 1:
+            return texts.pop()
+    return f"{moments[0]:%Y} to {moments[-1]:%Y}"
 
 
 def unix_start(schedules: Sequence[Schedule]) -> int | None:

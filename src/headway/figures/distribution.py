@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.figures.gantt import short_name
-from headway.figures.style import house_style, legend_columns, line, literal, sheet
+from headway.figures.style import house_style, legend_columns, line, literal, sheet, time_ticks
 from headway.metrics.sample import Sample
 from headway.schedule import Schedule
 from headway.units import SECOND
@@ -28,13 +28,6 @@ MEASURES: dict[str, tuple[str, Callable[[Sample], NDArray[Any]]]] = {
     "slowdown": ("slowdown (jobs with a run time above 0)", lambda sample: sample.slowdown),
 }
 """What may be distributed: name, label of the axis, values per job."""
-
-
-TICKS = {
-    "1 s": 1, "10 s": 10, "1 min": 60, "10 min": 600, "1 h": 3600, "6 h": 21600, "1 day": 86400,
-    "1 week": 604800, "1 month": 2629746, "1 year": 31556952,
-}  # fmt: skip
-"""Marks of an axis of times, in seconds."""
 
 
 def distribution(
@@ -67,10 +60,7 @@ def distribution(
         axes.set_xscale("log")
         axes.set_xlim(1, None)
         if measure in ("wait", "response"):
-            longest = axes.get_xlim()[1]
-            ticks = {name: time for name, time in TICKS.items() if time <= longest}
-            axes.set_xticks(list(ticks.values()), list(ticks))
-            axes.minorticks_off()
+            time_ticks(axes)
         axes.set_ylim(0, 1.02)
         axes.set_xlabel(f"{label} (tau = {tau:g} s)" if measure == "bsld" else label)
         axes.set_ylabel("share of the jobs")

@@ -15,7 +15,7 @@ from headway.schedule import Schedule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_DRAWN = 200
+MOST_DRAWN = 60
 """Moves that are drawn; more of them would hide the jobs."""
 
 

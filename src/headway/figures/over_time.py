@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMNS = 350
-"""Intervals whose means are drawn; a schedule with fewer changes is drawn exactly."""
+COLUMNS, OF_SEVERAL = 350, 90
+"""Intervals whose means are drawn, fewer for several curves of utilization, which would be a tangle; where no
+schedule has more changes, all are drawn exactly."""
 
 
 def utilization(
@@ -32,7 +33,8 @@ def utilization(
     def share(schedule: Schedule) -> tuple[Steps, float]:
         return busy_processors(schedule), 1.0 / schedule.capacity
 
-    figure, axes = _curves(schedules, share, window, names, height)
+    most = COLUMNS if len(schedules) == 1 else OF_SEVERAL
+    figure, axes = _curves(schedules, share, window, names, height, most)
     axes.set_ylabel("busy share of the processors")
     axes.set_ylim(0, 1.02)
     axes.axhline(1, color=BLACK, linewidth=0.6)
@@ -46,7 +48,11 @@ def queue(
     height: float = 2.2,
 ) -> Figure:
     """Waiting jobs over time; of one schedule as an area, of several as curves."""
-    figure, axes = _curves(schedules, lambda schedule: (queue_length(schedule), 1.0), window, names, height)
+
+    def length(schedule: Schedule) -> tuple[Steps, float]:
+        return queue_length(schedule), 1.0
+
+    figure, axes = _curves(schedules, length, window, names, height, COLUMNS)
     axes.set_ylabel("waiting jobs")
     axes.set_ylim(0, None)
     return figure
@@ -58,17 +64,19 @@ def _curves(
     window: Window | None,
     names: Sequence[str] | None,
     height: float,
+    most: int,
 ) -> tuple[Figure, Axes]:
     axis = clock(schedules, window)
     titles = names if names is not None else [short_name(schedule) for schedule in schedules]
     titles = [literal(title) for title in titles]
+    measured = [measure(schedule) for schedule in schedules]
+    inner = [steps.times[(steps.times > axis.begin) & (steps.times < axis.end)] for steps, _ in measured]
+    exact = all(len(times) <= most for times in inner)  # for all alike: a mean beside a peak misleads
+    columns = axis.edges(most)
     with house_style():
         figure, [axes] = sheet(1, height)
-        for number, (schedule, title) in enumerate(zip(schedules, titles, strict=True)):
-            steps, scale = measure(schedule)
-            inner = steps.times[(steps.times > axis.begin) & (steps.times < axis.end)]
-            few = len(inner) <= COLUMNS
-            edges = np.concatenate([[axis.begin], inner, [axis.end]]) if few else axis.edges(COLUMNS)
+        for number, ((steps, scale), title, times) in enumerate(zip(measured, titles, inner, strict=True)):
+            edges = np.concatenate([[axis.begin], times, [axis.end]]) if exact else columns
             values, look = steps.means(edges) * scale, line(number)
             if len(schedules) == 1:
                 axes.stairs(values, axis.scaled(edges), fill=True, color=look["color"], alpha=0.35)
@@ -78,4 +86,7 @@ def _curves(
         else:
             axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=legend_columns(titles))
         axis.label(axes)
+        if not exact:
+            width = float(np.diff(axis.scaled(columns[:2]))[0])
+            axes.set_xlabel(f"{axes.get_xlabel()}; means over {width:.2g} {axis.unit}")
     return figure, axes

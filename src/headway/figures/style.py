@@ -102,6 +102,22 @@ def log_ticks(panel: Axes, values: Sequence[float], form: str = "{:g}") -> None:
     panel.minorticks_off()
 
 
+TIMES = {
+    "1 s": 1, "10 s": 10, "1 min": 60, "10 min": 600, "1 h": 3600, "6 h": 21600, "1 day": 86400,
+    "1 week": 604800, "1 month": 2629746, "1 year": 31556952,
+}  # fmt: skip
+"""Marks of an axis of times, in seconds."""
+
+
+def time_ticks(panel: Axes) -> None:
+    """A logarithmic x axis of seconds with marks in the units that people use."""
+    panel.set_xscale("log")
+    first, last = panel.get_xlim()
+    ticks = {name: time for name, time in TIMES.items() if first <= time <= last}
+    panel.set_xticks(list(ticks.values()), list(ticks))
+    panel.minorticks_off()
+
+
 def colour_of(place: int) -> str:
     """The colour of a curve or a run; with many they come again."""
     return SERIES[place % len(SERIES)]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.figures.style import BLACK, BLUE, GREY, ORANGE, VERMILLION, house_style, sheet
+from headway.figures.style import BLACK, BLUE, GREY, ORANGE, VERMILLION, house_style, sheet, time_ticks
 from headway.forecast.check import Sample
 from headway.forecast.levels import LEVELS, Column
 from headway.forecast.scores import at, intervals
-from headway.units import HOUR, NEVER, SECOND
+from headway.units import HOUR, MINUTE, NEVER, SECOND
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,18 +20,18 @@ BORDERS = np.array([HOUR // 6, HOUR, 6 * HOUR, 24 * HOUR])
 
 
 def reliability(sample: Sample) -> Figure:
-    """How often the wait was no longer than told, against the probability that was told."""
+    """How often a job had started by a time, against the probability that the forecast gave for that."""
     with house_style():
         figure, (panel,) = sheet(1, 3.2)
-        panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, label="as told")
+        panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, label="ideal")
         for told, name, colour, style in (
             (sample.simulated, "as simulated", ORANGE, "--"),
             (sample.corrected, "corrected", BLUE, "-"),
         ):
             kept = np.mean(sample.wait[:, None] <= told, axis=0)
             panel.plot(LEVELS, kept, color=colour, linestyle=style, marker="o", markersize=3, label=name)
-        panel.set_xlabel("told probability of a start by then")
-        panel.set_ylabel("share of jobs that had started")
+        panel.set_xlabel("forecast probability of a start by a time")
+        panel.set_ylabel("share of jobs that had started by then")
         panel.set_xlim(0, 1)
         panel.set_ylim(0, 1.02)
         panel.legend(loc="lower right")
@@ -51,19 +51,19 @@ def sharpness(sample: Sample) -> Figure:
         looks = ((BLUE, "-"), (ORANGE, "--"), (VERMILLION, "-."), (BLACK, ":"))
         for (name, width), (colour, style) in zip(widths.items(), looks, strict=True):
             if len(width):
-                ordered = np.maximum(np.sort(width) / HOUR, 1 / 60)
+                ordered = np.maximum(np.sort(width), MINUTE) / SECOND
                 share = np.arange(1, len(ordered) + 1) / len(ordered)
                 panel.step(ordered, share, where="post", color=colour, linestyle=style, label=name)
-        panel.set_xscale("log")
-        panel.set_xlabel("width (hours; a minute stands for less)")
-        panel.set_ylabel("share of jobs")
+        time_ticks(panel)
+        panel.set_xlabel("width; less than a minute is drawn as a minute")
+        panel.set_ylabel("share of jobs up to this width")
         panel.set_ylim(0, 1.02)
         panel.legend(loc="lower right")
     return figure
 
 
 def by_lead(sample: Sample) -> list[dict[str, object]]:
-    """Jobs by the wait that was told in the middle, and the median errors of those who told (seconds)."""
+    """Jobs by the median of their forecast wait, and the median errors of each forecast (seconds)."""
     group = np.searchsorted(BORDERS, at(sample.corrected, 0.5), side="right")
     rows: list[dict[str, object]] = []
     for number, name in enumerate(LEADS):
@@ -86,7 +86,7 @@ def _median(told: Column, wait: Column) -> float:
 
 
 def error_by_lead(sample: Sample) -> Figure:
-    """Median errors of forecast, plan and recent median, by the wait that was told."""
+    """Median errors of forecast, plan and recent median, by the median of the forecast wait."""
     rows = by_lead(sample)
     with house_style():
         figure, (panel,) = sheet(1, 2.6)
@@ -101,7 +101,7 @@ def error_by_lead(sample: Sample) -> Figure:
             heights = [float(str(row[name])) / 3600 for row in rows]
             panel.bar(places, heights, 0.25, color=colour, label=title)
         panel.set_xticks(range(len(rows)), [f"{row['lead']}\n{row['jobs']} jobs" for row in rows])
-        panel.set_xlabel("told median wait")
+        panel.set_xlabel("median of the forecast wait")
         panel.set_ylabel("median error (hours)")
         panel.legend(loc="upper left")
     return figure

@@ -168,7 +168,8 @@ def brief(policy: str) -> str:
     from headway.policies.spec import parse_spec
 
     try:
-        return parse_spec(policy).brief
+        spec = parse_spec(policy)
+        return spec.brief if spec.uses_own else spec.policy.brief
     except UsageError:
         return policy  # a name that only its author knows
 

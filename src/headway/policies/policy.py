@@ -77,6 +77,11 @@ class Policy:
         self.spec, self.params = spec, spec.params
 
     @property
+    def brief(self) -> str:
+        """The shortest text that tells it from other policies of the same runs."""
+        return self.spec.brief
+
+    @property
     def not_of_jobs(self) -> tuple[int, ...]:
         """Rows of the table of jobs whose columns are not jobs, but lists from the front."""
         return ()

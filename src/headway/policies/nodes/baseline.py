@@ -67,6 +67,12 @@ class Baseline(Policy):
         """What it has there: its own parameters behind those of nodes."""
         return {**self.of_nodes, **self.params}
 
+    @property
+    def brief(self) -> str:
+        usual = self.of_nodes if set(self.of_nodes) <= set(self.params) else {}
+        kept = {name: value for name, value in self.params.items() if usual.get(name) != value}
+        return Spec(self.spec.name, kept).brief
+
     def seen_as(self, seen: Seen) -> Policy:
         return self.inside() if "node" in seen.places and "presence" in self.params else self
 
