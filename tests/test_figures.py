@@ -286,11 +286,11 @@ def test_curves_over_time_are_the_step_functions() -> None:
 
 
 def test_curves_of_one_chart_are_all_means_or_all_exact() -> None:
-    figure = queue(easy(), many(400), names=["few changes", "many"])
+    figure = utilization(easy(), many(400), names=["few changes", "many"])
     (first, second) = (patch for patch in figure.axes[0].patches if isinstance(patch, StepPatch))
     assert first.get_data()[1].tolist() == second.get_data()[1].tolist()
     assert figure.axes[0].get_xlabel().startswith("minutes since the first submission; means over 0.0")
-    assert ";" not in queue(easy(), many(50)).axes[0].get_xlabel()
+    assert ";" not in utilization(easy(), many(20)).axes[0].get_xlabel()
 
 
 def test_distribution_is_the_share_of_jobs_at_or_below() -> None:
