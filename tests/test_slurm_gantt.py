@@ -11,6 +11,7 @@ from headway import Schedule
 from headway.figures.bands import bands
 from headway.figures.gantt import gantt
 from headway.figures.outages import Away, all_away
+from headway.report.columns import unpacked
 from headway.report.jobs import job_table, schedule_data
 from headway.site.model import NodeEvent, Reservation
 from slurm_by_hand import BEGAN, log, simulated, site
@@ -47,6 +48,19 @@ def test_reservations_and_lost_nodes_stand_on_their_nodes() -> None:
     assert {"maintenance", "reserved", "down", "drain"} <= {text.get_text() for text in legend.get_texts()}
     data = schedule_data(schedule, job_table([schedule]), job_table([schedule]).rows[0])
     assert ["down", 600.0, 900.0, 4, 4] in data["outages"]
+
+
+def test_the_report_draws_each_job_on_its_own_nodes() -> None:
+    """Two jobs of one node and one of two: four pieces of three jobs, each with its node."""
+    schedule = simulated(log((0, 1, 10, 10), (0, 2, 10, 10), (0, 1, 10, 10)), site())
+    data = schedule_data(schedule, table := job_table([schedule]), table.rows[0])
+    row, band = (unpacked(data["columns"][name]).tolist() for name in ("piece_row", "band"))
+    names = [one["name"] for one in data["bands"]]
+    drawn = {(int(job), names[int(node)]) for job, node in zip(row, band, strict=True)}
+    shares = schedule.shares
+    assert shares is not None and len(shares) == 4
+    held = zip(shares.job.tolist(), shares.node.tolist(), strict=True)
+    assert drawn == {(job, shares.names[node]) for job, node in held}
 
 
 def test_the_dotted_lines_of_a_suspended_job_stay_on_its_nodes() -> None:

@@ -95,7 +95,7 @@ def schedule_data(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, A
     """Columns of the jobs and their pieces, and the bands of processors of the Gantt chart."""
     where = bands(schedule)
     columns = _job_columns(schedule, jobs, rows)
-    if schedule.pieces is not None:
+    if schedule.pieces is not None or not np.array_equal(where.job, np.arange(len(schedule))):
         columns |= _pieces(schedule, where, rows)
     named = zip(where.names, where.sizes.tolist(), where.offsets.tolist(), strict=True)
     return {
@@ -143,7 +143,8 @@ def _job_columns(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, Pa
 
 
 def _pieces(schedule: Schedule, where: Bands, rows: Ints) -> dict[str, Packed]:
-    """Pieces that hold processors, where a job may have several, and when jobs stood in the queue."""
+    """Pieces that hold processors, where a job may have several, in time or on several nodes, and when jobs stood
+    in the queue."""
     begin, end = waiting_intervals(schedule)
     return {
         "piece_row": packed(rows[where.job]),

@@ -30,15 +30,16 @@ class Strips {
     for (let i = 0; i < n; i++) this.blocks[(i / BLOCK) | 0] = Math.max(this.blocks[(i / BLOCK) | 0], this.end[i]);
   }
   // A run that goes on after a gap was suspended: from, to, and the piece that has its processors afterwards.
+  // On each node by itself, where it has several.
   suspensions() {
     const found = [], last = new Map();
     for (let i = 0; this.state && i < this.n; i++) {
-      const before = last.get(this.row[i]);
+      const key = this.band ? `${this.row[i]} ${this.band[i]}` : this.row[i], before = last.get(key);
       if (before !== undefined && !this.lost[before] && this.start[i] > this.end[before]) {
         const out = this.state[before] === SWAP_OUT ? this.start[before] : this.end[before];
         found.push({ from: out, to: this.start[i], piece: i });
       }
-      last.set(this.row[i], i);
+      last.set(key, i);
     }
     return found;
   }
