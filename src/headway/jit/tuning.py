@@ -19,6 +19,8 @@ from headway.jit.tables import OWN, without_own
 
 GAIN_BY_VECTORS = "redirection"
 """Policies whose time goes into plain loops over long lists, such as counters of all that run."""
+LOSE_BY_UNROLLING = "slurm"
+"""Policies of so many loops that to write some out makes them slower, and an eighth longer to compile."""
 types: Any = numba_types
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -106,7 +108,8 @@ def leave_inner_code_raw() -> None:
             library._finalize_dynamic_globals()
             library._finalized = library._is_raw = True
             return
-        library._linking_libraries = with_all_below(library._linking_libraries)
+        _link_all(library, with_all_below(library._linking_libraries))
+        library._linking_libraries = []
         finalise(library)
 
     def optimise_once(library: Any) -> None:
@@ -115,6 +118,7 @@ def leave_inner_code_raw() -> None:
             options = binding.create_pipeline_tuning_options(speed_level=2)
             options.loop_interleaving = options.slp_vectorization = False
             options.loop_vectorization = library.name.startswith(GAIN_BY_VECTORS)
+            options.loop_unrolling = not library.name.startswith(LOSE_BY_UNROLLING)
             passes = binding.create_pass_builder(library._codegen._tm, options)
             passes.getModulePassManager().run(library._final_module, passes)
         else:
@@ -130,6 +134,33 @@ def leave_inner_code_raw() -> None:
     setattr(CPUCodeLibrary, "_optimize_functions", optimise_each)  # noqa: B010
     setattr(CPUCodeLibrary, "_optimize_final_module", optimise_once)  # noqa: B010
     setattr(CPUCodeLibrary, "finalize", finalise_whole)  # noqa: B010
+
+
+def _link_all(library: Any, below: list[Any]) -> None:
+    """Join the code of all that a library calls to it.
+
+    To join two modules the compiler reads the whole first one. So they are joined two by two, then these, and
+    so on: to join a policy's hundreds to one after the other takes a third as long as to optimise them.
+    """
+    modules = [each._get_module_for_linking().clone() for each in below]
+    for module in modules:
+        _set_linkage(module, "linkonce_odr", "weak_odr")  # or what the other one does not call is left out
+    while len(modules) > 1:
+        for left, right in zip(modules[::2], modules[1::2], strict=False):
+            left.link_in(right)
+        modules = modules[::2]
+    for joined in modules:
+        _set_linkage(joined, "weak_odr", "linkonce_odr")
+        library._final_module.link_in(joined)
+    for each in below:
+        library._reload_init.update(each._reload_init)
+
+
+def _set_linkage(module: Any, former: str, linkage: str) -> None:
+    """Give the functions of a module that have one linkage another one."""
+    for function in module.functions:
+        if not function.is_declaration and function.linkage.name == former:
+            function.linkage = linkage
 
 
 def with_all_below(libraries: list[Any]) -> list[Any]:
