@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
+from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -15,7 +16,9 @@ from headway.jit import kernels
 pytestmark = pytest.mark.skipif(not kernels.TUNED, reason="nothing is compiled, or numba is left as it is")
 if kernels.TUNED:
     import numba
+    from llvmlite import binding as llvm
     from llvmlite import ir
+    from llvmlite.binding.module import ModuleRef
     from numba.core import errors, postproc, types
     from numba.core.codegen import JITCodeLibrary
     from numba.core.rewrites import registry
@@ -276,3 +279,51 @@ def test_loops_of_policies_that_gain_by_it_run_in_wide_registers(name: str, wide
     assert made(np.arange(9)) == 5
     (text,) = cast(Any, made).inspect_llvm().values()
     assert (" x i64>" in text) == wide
+
+
+@pytest.mark.parametrize(("name", "unrolled"), [("conservative", True), ("slurm", False)])
+def test_loops_are_unrolled_where_that_pays(name: str, unrolled: bool) -> None:
+    def begun(values: npt.NDArray[np.int64], x: int) -> int:
+        count = 0
+        for i in range(7):
+            count += values[i] <= x
+        return count
+
+    begun.__qualname__ = name
+    made = kernels.unkept(begun, nogil=True, _nrt=False)
+    assert made(np.arange(7), 3) == 4
+    (text,) = cast(Any, made).inspect_llvm().values()
+    assert (text.count(", %arg.x") >= 7) == unrolled
+
+
+def test_a_kernel_is_joined_once_to_all_that_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each link reads its whole first module. Kernel i calls i + 1; nothing calls the last."""
+
+    def library(text: str) -> Any:
+        module = llvm.parse_assembly(text)
+        return SimpleNamespace(
+            _final_module=module, _reload_init=set(), _get_module_for_linking=lambda: module
+        )
+
+    def calling(kind: str, name: str, below: int) -> str:
+        called = f"i64 @k{below}()"
+        return f"declare {called}\ndefine {kind} i64 @{name}() {{\n%a = call {called}\nret i64 %a\n}}"
+
+    below = [library(calling("linkonce_odr", f"k{i}", i + 1)) for i in range(7)]
+    below += [library("define linkonce_odr i64 @k7() {\nret i64 5\n}")]
+    below += [library(calling("linkonce_odr", "k", 2))]
+    firsts, link = [], ModuleRef.link_in
+
+    def link_in(first: Any, other: Any) -> None:
+        firsts.append(id(first))
+        link(first, other)
+
+    monkeypatch.setattr(ModuleRef, "link_in", link_in)
+    whole = library(calling("", "whole", 0))
+    jit_tuning._link_all(whole, below)
+    module = whole._final_module
+    module.verify()
+    assert firsts.count(id(module)) == 1 and len(firsts) == len(below)
+    assert not any(each.is_declaration for each in module.functions)
+    linkage = {each.name: each.linkage.name for each in module.functions}
+    assert linkage == {"whole": "external"} | {f"k{i}": "linkonce_odr" for i in range(8)}
