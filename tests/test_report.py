@@ -108,13 +108,53 @@ def test_pieces_and_queue_of_a_suspended_job() -> None:
 
 
 def test_the_verdict_says_what_the_numbers_say() -> None:
-    text = schedules_page(two())
+    text = schedules_page(two()).replace("\u00a0", " ")
     # Mean waits: (0 + 9 + 18 + 17) / 4 = 11 s and (0 + 22 + 0 + 0) / 4 = 5.5 s, half of it.
     assert "the mean wait falls from 11 s to <b>5.5 s</b>" in text
     assert '<span class="better">(−50.0 %)</span>' in text
     assert "50 % of the jobs start earlier, 25 % later" in text
-    alone = schedules_page(two()[1:])
+    alone = schedules_page(two()[1:]).replace("\u00a0", " ")
     assert "50 % were backfilled" in alone and "The longest wait, 22 s, is job 2" in alone
+
+
+def test_a_unit_stays_in_the_line_of_its_number() -> None:
+    text = schedules_page(two())
+    assert "the mean wait falls from 11\u00a0s to" in text and "50\u00a0% of the jobs" in text
+
+
+def test_two_schedules_that_are_alike() -> None:
+    first, _ = two()
+    other = schedule(JOBS, IN_ORDER, 4, "easy", {"user": [1, 2, 1, 3], "queue": [1, 1, 1, 1]})
+    assert "Every job starts when it did." in schedules_page([first, other])
+
+
+def test_the_verdict_tells_of_deadlines_and_urgent_jobs() -> None:
+    """Ends are 10, 20, 25, 40 and 10, 33, 7, 23; the urgent jobs 2 and 4 wait 9 and 17, and 22 and 0 s."""
+    due = {"deadline": [10, 21, 24, -1], "urgent": [0, 1, 0, 1]}
+    runs = [
+        schedule(JOBS, starts, 4, name, due) for starts, name in ((IN_ORDER, "fcfs"), (BACKFILLED, "sjf"))
+    ]
+    text = schedules_page(runs).replace("\u00a0", " ")
+    assert "Deadlines met: fcfs <b>2 of 3</b> and sjf <b>2 of 3</b>." in text
+    assert "Mean wait of urgent jobs: fcfs <b>13 s</b> and sjf <b>11 s</b>." in text
+    assert "Deadlines met: <b>2 of 3</b>." in schedules_page(runs[:1])
+    # The urgent job with a deadline ends 1 s before it, and 12 s after it: no share of anything.
+    row = {row.metric: row for row in compare(runs).rows()}["urgent_margin_mean"]
+    assert row.values == (1.0, -12.0) and row.change == (None, None)
+    assert "<span>−12</span>" in text
+
+
+def test_jobs_that_change_their_size_are_counted_by_the_first_run() -> None:
+    """The second run has job 1 on one processor; it stays among those of two, as in the first."""
+    first, _ = two()
+    columns = {"user": [1, 2, 1, 3], "queue": [1, 1, 1, 1]}
+    second = schedule([(0.0, 1, 10.0, 12.0), *JOBS[1:]], BACKFILLED, 4, "moldable", columns)
+    tables = [run["classes"]["size"] for run in data_of(schedules_page([first, second]))["schedules"]]
+    assert [[(row["name"], row["jobs"]) for row in table] for table in tables] == [
+        [("1", 1), ("2", 2), ("3-4", 1)]
+    ] * 2
+    change = {one.name: one.after for one in compare([first, second]).differences[0].classes["size"]}
+    assert {row["name"]: row["mean_wait"] for row in tables[1]} == change
 
 
 def test_runs_of_different_jobs_have_no_winner() -> None:
@@ -169,7 +209,7 @@ def test_a_campaign_with_its_failures(tmp_path: Path) -> None:
               "part": 0, "workload": "KTH", "machine": "100 processors", "policy": "mine", "seed": 0,
               "status": "failed", "error": "it <broke>"}  # fmt: skip
     table = pl.concat([campaign(), pl.DataFrame([failed], schema=campaign().schema)])
-    text = campaign_page(Results(tmp_path, table))
+    text = campaign_page(Results(tmp_path, table)).replace("\u00a0", " ")
     assert "<b>easy</b> has the lowest mean bounded slowdown" in text
     # The mean of 1/2, 1/3, 1/4, 1/5, 1/6 and 1/7 is 26.5 %.
     assert re.search(

@@ -101,7 +101,7 @@ def test_a_fifth_more_jobs() -> None:
 
 def test_the_answer_says_how_true_the_base_is() -> None:
     said = " ".join(sentences(asked("nodes=+10%")))
-    assert "95 % interval over 7 weeks" in said
+    assert "95% interval over 7 weeks" in said
     assert "How close the base comes: its mean wait is" in said
     assert "of its starts are within ten minutes" in said
     assert said.endswith("and whatever is not modelled.") or "not modelled of the site" in said
@@ -144,13 +144,13 @@ def test_the_interval_over_weeks() -> None:
     """A wait falls by no more than all of it; without bounds of the change the difference has them."""
     found = asked("nodes=+10%").overall
     wide = replace(found, change_low=-1.57, change_high=-0.08, difference_low=-900.0, difference_high=-60.0)
-    assert _over_weeks(wide) == " (95 % interval over 7 weeks: -100% to -8%)"
+    assert _over_weeks(wide) == " (95% interval over 7 weeks: -100% to -8%)"
     huge = replace(wide, change_low=2.5, change_high=3492.26)
     assert _over_weeks(huge) == _over_weeks(replace(huge, change_low=None))
     without = replace(wide, change_low=None, change_high=None)
-    assert _over_weeks(without) == " (95 % interval over 7 weeks: -15 min to -60 s)"
+    assert _over_weeks(without) == " (95% interval over 7 weeks: -15 min to -60 s)"
     unsure = replace(without, difference_high=60.0)
-    assert _over_weeks(unsure) == " (95 % interval over 7 weeks: -15 min to +60 s, so it may be chance)"
+    assert _over_weeks(unsure) == " (95% interval over 7 weeks: -15 min to +60 s, so it may be chance)"
     assert _over_weeks(replace(wide, blocks=2)) == "; 2 weeks are too few for an interval"
 
 
@@ -181,6 +181,6 @@ def test_the_command_and_its_page(
     assert {one["kind"] for one in found[0]["classes"]} == {"size", "partition", "account", "qos", "user"}
     page = (tmp_path / "page.html").read_text()
     assert "What if: nodes=+10%, or jobs=+20%, or policy=easy" in page
-    assert "<th>jobs of</th><th>name</th>" in page, "heads become buttons, which need a name"
+    assert "<th>whose jobs</th><th class=" in page, "heads become buttons, which need a name"
     assert "Who gains and who loses" in page and "How close the base comes" in page
     assert headway(*command, "--report", "page.html").status == 2

@@ -15,9 +15,9 @@ from headway.workload.divisions import divisions, size_class, size_classes
 Row = dict[str, Any]
 
 
-def by_size(sample: Sample) -> list[Row]:
-    """Classes of requested sizes up to powers of two: 1, 2, 3-4, 5-8, 9-16, ..."""
-    return _table(sample, "size", size_classes(sample.procs), size_class)
+def by_size(sample: Sample, procs: NDArray[np.int64] | None = None) -> list[Row]:
+    """Classes of sizes up to powers of two: 1, 2, 3-4, 5-8, 9-16, ...; those of the run, or as given."""
+    return _table(sample, "size", size_classes(sample.procs if procs is None else procs), size_class)
 
 
 def by_user(sample: Sample) -> list[Row]:

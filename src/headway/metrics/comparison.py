@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.metrics.catalogue import BY_NAME, unit_of
+from headway.metrics.classes import by_size as sized
 from headway.metrics.differences import Difference, difference
 from headway.metrics.same_log import refuse_different_logs
+from headway.metrics.sample import Sample
 from headway.metrics.summary import summarise
 from headway.plain import counted
 from headway.schedule import Schedule
@@ -71,6 +74,26 @@ class Comparison:
     def differences(self) -> tuple[Difference, ...]:
         """What becomes of the first schedule's jobs under each of the others, in their order."""
         return tuple(difference(self.schedules[0], other) for other in self.schedules[1:])
+
+    def by_size(self) -> list[list[dict[str, Any]]]:
+        """For each schedule its numbers by size, where every job has its size in the first: moldable ones may
+        have another one in each.
+        """
+        tables = []
+        for each, summary in zip(self.schedules, self.summaries, strict=True):
+            sample, procs = Sample(each, summary["tau"], summary.get("trim", 0)), self._first_sizes(each)
+            same = np.array_equal(procs, each.procs)
+            tables.append(summary["by_size"] if same else sized(sample, sample.column(procs)))
+        return tables
+
+    def _first_sizes(self, other: Schedule) -> NDArray[np.int64]:
+        """The processors of another schedule's jobs in the first one, or their own where it has none."""
+        first = self.schedules[0]
+        numbers, known = other.workload.columns["job"], first.workload.columns["job"]
+        _, here, there = np.intersect1d(numbers, known, assume_unique=True, return_indices=True)
+        procs = other.procs.copy()
+        procs[here] = first.procs[there]
+        return procs
 
     def rows(self) -> list[Row]:
         """Every single number that some schedule has, in the order of the catalogue, policies' own last."""
@@ -175,7 +198,8 @@ def brief(policy: str) -> str:
 
 
 def _change(value: Value, base: Value) -> float | None:
-    return (value - base) / base if value is not None and base else None
+    """Relative to the base; a number that may be negative, such as a margin, has no such change."""
+    return (value - base) / base if value is not None and value >= 0 and base and base > 0 else None
 
 
 def _verdict(value: Value, base: Value, better: str) -> str:

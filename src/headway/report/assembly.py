@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
@@ -46,6 +47,8 @@ TROUBLE = '<p class="trouble" id="trouble" hidden></p>'
 def verdict_section(paragraphs: Sequence[str], care: str = "", more: str = "") -> str:
     """What the runs tell, in paragraphs of HTML; ``care`` says how to take it."""
     body = "".join(f"<p>{text}</p>" for text in paragraphs) + (f'<p class="care">{care}</p>' if care else "")
+    body = re.sub(r"(?<=\d) (?=(?:%|s|min|h|d|years)(?!\w))", "\u00a0", body)  # a unit stays with its number
+    body = re.sub(r"(?<=[\s(])-(?=\d)", "−", body)
     return f'<section id="verdict" class="verdict">{body}{more}</section>'
 
 

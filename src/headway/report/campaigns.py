@@ -98,6 +98,7 @@ def _lead(results: Results, labels: Sequence[str]) -> str:
     workloads, blocks = results.table["workload"].n_unique(), results.table["block"].n_unique()
     told = f"{counted(results.frame.height, 'simulation')}: {counted(len(labels), 'policy')}, "
     told += f"{counted(workloads, 'workload')}, {counted(blocks, 'block')}"
+    told += f"; bounded slowdowns with tau = {results.tau:g} s" if results.tau is not None else ""
     return told + (f"; {number(results.failed.height)} failed" if results.failed.height else "")
 
 

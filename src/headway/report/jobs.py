@@ -143,8 +143,7 @@ def _job_columns(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, Pa
 
 
 def _pieces(schedule: Schedule, where: Bands, rows: Ints) -> dict[str, Packed]:
-    """Pieces that hold processors, where a job may have several, in time or on several nodes, and when jobs stood
-    in the queue."""
+    """Pieces that hold processors, where a job may have several (in time, on nodes), and when jobs waited."""
     begin, end = waiting_intervals(schedule)
     return {
         "piece_row": packed(rows[where.job]),

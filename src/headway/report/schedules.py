@@ -48,6 +48,10 @@ def schedules_page(
     colours = [colour_of(place) for place in range(len(schedules))]
     jobs = job_table(schedules)
     keys = ("size", "user", *divisions(schedules[0].workload))
+    sizes = comparison.by_size()
+    classes = [
+        summary | {"by_size": table} for summary, table in zip(comparison.summaries, sizes, strict=True)
+    ]
     data = {
         "kind": "schedules",
         "tau": tau,
@@ -63,7 +67,7 @@ def schedules_page(
                 "colour": colours[place],
                 "capacity": schedule.capacity,
                 "promise_kind": schedule.promise_kind,
-                "classes": {key: _class_rows(comparison.summaries[place], key) for key in keys},
+                "classes": {key: _class_rows(classes[place], key) for key in keys},
             }
             | schedule_data(schedule, jobs, jobs.rows[place])
             for place, schedule in enumerate(schedules)
@@ -75,7 +79,7 @@ def schedules_page(
         _tiles(comparison, colours),
         _metrics(comparison, colours),
         asset("charts.html").replace("<h3>Bounded slowdown", f"<h3>Bounded slowdown (tau = {tau:g} s)"),
-        _classes(comparison, colours, keys),
+        _classes(comparison, classes, colours, keys),
         *([_changes(comparison)] if len(schedules) > 1 else []),
         section(
             "every-job",
@@ -171,7 +175,7 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
 
 
 def _remark(unit: str, value: Any, share: float | None) -> str:
-    words = span(value) if unit == "s" and value is not None and value >= 120 else ""
+    words = span(value) if unit == "s" and value is not None and abs(value) >= 120 else ""
     return " ".join(part for part in (f"({words})" if words else "", change(share) if share else "") if part)
 
 
@@ -183,25 +187,31 @@ def _class_rows(summary: dict[str, Any], key: str) -> list[dict[str, Any]]:
     ]
 
 
-def _classes(comparison: Comparison, colours: Sequence[str], keys: Sequence[str]) -> str:
+def _classes(
+    comparison: Comparison, classes: Sequence[dict[str, Any]], colours: Sequence[str], keys: Sequence[str]
+) -> str:
     shown = [
-        key
-        for key in keys
-        if key == "size" or any(len(summary[f"by_{key}"]) > 1 for summary in comparison.summaries)
+        key for key in keys if key == "size" or any(len(summary[f"by_{key}"]) > 1 for summary in classes)
     ]
     panels = "".join(
         f'<div id="table-{key}" class="panel"{" hidden" if place else ""}>'
-        f'<h3 class="paper">by {key}</h3>{_class_table(comparison, colours, key)}</div>'
+        f'<h3 class="paper">by {key}</h3>{_class_table(comparison, classes, colours, key)}</div>'
         for place, key in enumerate(shown)
     )
     options = "".join(f"<option>{key}</option>" for key in shown)
     control = asset("classes.html").replace("<!-- keys -->", options)
-    about = "Means over the jobs of each class. Sizes are numbers of processors. The chart draws at most 20"
-    about += " classes, those with the most work."
+    moldable = any(
+        table["by_size"] != own["by_size"] for table, own in zip(classes, comparison.summaries, strict=True)
+    )
+    about = "Means over the jobs of each class. Sizes are numbers of processors"
+    about += f", as under {comparison.names[0]}" if moldable else ""
+    about += ". The chart draws at most 20 classes, those with the most work."
     return section("by-class", "Who waits", about, control + panels, long=True)
 
 
-def _class_table(comparison: Comparison, colours: Sequence[str], key: str) -> str:
+def _class_table(
+    comparison: Comparison, classes: Sequence[dict[str, Any]], colours: Sequence[str], key: str
+) -> str:
     columns = [Column(key), Column("jobs", number=True), Column("processor-hours", number=True)]
     several = len(comparison.names) > 1
     about = f"mean bounded slowdown, tau = {comparison.summaries[0]['tau']:g} s"
@@ -213,7 +223,7 @@ def _class_table(comparison: Comparison, colours: Sequence[str], key: str) -> st
                 Column("change", number=True, about=f"change of the wait from {comparison.names[0]}")
             )
         columns.append(Column(f"{tag}slowdown", number=True, about=about))
-    tables = [{row["name"]: row for row in _class_rows(summary, key)} for summary in comparison.summaries]
+    tables = [{row["name"]: row for row in _class_rows(summary, key)} for summary in classes]
     names = list(dict.fromkeys(name for each in tables for name in each))
     lines = []
     for name in names:
@@ -242,7 +252,8 @@ def _wait_change(before: float | None, after: float | None) -> Cell:
 
 def _changes(comparison: Comparison) -> str:
     """The jobs that gained and lost most under each of the other policies."""
-    columns = [Column("job", number=True), Column("user"), Column("procs", number=True)]
+    named = any(job.user != "-" for each in comparison.differences for job in each.jobs)
+    columns = [Column("job", number=True), *[Column("user")] * named, Column("procs", number=True)]
     columns += [Column("walltime", number=True), Column(f"wait under {comparison.names[0]}", number=True)]
     panels = []
     for place, (name, each) in enumerate(zip(comparison.names[1:], comparison.differences, strict=True)):
@@ -250,7 +261,7 @@ def _changes(comparison: Comparison) -> str:
         for job in each.jobs:
             saved = job.before - job.after
             lines.append([
-                Cell(str(job.job), job.job), Cell(job.user), Cell(number(job.procs), job.procs),
+                Cell(str(job.job), job.job), *[Cell(job.user)] * named, Cell(number(job.procs), job.procs),
                 Cell(span(job.walltime), job.walltime), Cell(span(job.before), job.before),
                 Cell(span(job.after), job.after), Cell(job.why.replace("_", " ")),
                 Cell("", -saved, f"{span(abs(saved))} {'earlier' if saved > 0 else 'later'}",

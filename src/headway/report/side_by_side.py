@@ -87,7 +87,7 @@ def _curves(schedules: Sequence[Schedule], names: Sequence[str], tau: float) -> 
         distribution(*schedules, measure=measure, tau=tau, names=names).savefig(text, format="svg")
         data = base64.b64encode(text.getvalue().encode()).decode()
         pictures.append(f'<img class="figure" alt="{words}" src="data:image/svg+xml;base64,{data}">')
-    return "".join(pictures)
+    return f'<div class="pair">{"".join(pictures)}</div>'
 
 
 def _sizes(names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> list[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import PurePath
 from typing import Any
@@ -44,7 +45,8 @@ def verdict(comparison: Comparison) -> tuple[list[str], str]:
         _against_first(comparison, rows, place, difference)
         for place, difference in enumerate(comparison.differences, start=1)
     ]
-    return [_best(comparison, rows), *each], _care(comparison, rows)
+    special = _special(comparison.names, comparison.summaries)
+    return [_best(comparison, rows), *special, *each], _care(comparison, rows)
 
 
 def of_one(schedule: Schedule, summary: dict[str, Any]) -> list[str]:
@@ -72,7 +74,26 @@ def of_one(schedule: Schedule, summary: dict[str, Any]) -> list[str]:
     third = f"The mean bounded slowdown is {number(summary['mean_bsld'])}, its median "
     third += f"{number(summary['median_bsld'])}; {_killed(int(summary['killed'] or 0))}"
     third += f" at the walltime. {_dropped(schedule)}"
-    return [first, escape(second), escape(third)]
+    return [first, *_special([""], [summary]), escape(second), escape(third)]
+
+
+def _special(names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> list[str]:
+    """What became of deadlines and of urgent jobs, where there are some."""
+    found = []
+    for count, title, told in (
+        (
+            "deadlines",
+            "Deadlines met",
+            lambda one: f"{number(one['deadlines_met'])} of {number(one['deadlines'])}",
+        ),
+        ("urgent_jobs", "Mean wait of urgent jobs", lambda one: span(one["urgent_mean_wait"])),
+    ):
+        if all(summary.get(count) for summary in summaries):
+            each = zip(names, map(told, summaries), strict=True)
+            found.append(
+                f"{title}: {listed([f'{escape(name)} {strong(text)}'.strip() for name, text in each])}."
+            )
+    return found
 
 
 _REASONS = {
@@ -155,10 +176,11 @@ def _against_first(comparison: Comparison, rows: dict[str, Row], place: int, eac
         parts.append(f"utilization {moved}")
     total = max(each.earlier + each.later + each.same, 1)
     early, late = percent(each.earlier / total, 0), percent(each.later / total, 0)
-    text = (
-        f"{strong(comparison.names[place])} instead of {escape(comparison.names[0])}: {listed(parts)}. "
-        f"{early} of the jobs start earlier, {late} later."
-    )
+    starts = f"{early} of the jobs start earlier, {late} later."
+    if not each.earlier and not each.later:
+        starts = "Every job starts when it did."
+    name, first = strong(comparison.names[place]), escape(comparison.names[0])
+    text = f"{name} instead of {first}: {listed(parts)}. {starts}"
     sizes = [(verb, found[0].name) for verb, found in (
         ("gain", each.winners("size", 1)), ("lose", each.losers("size", 1))) if found]  # fmt: skip
     if sizes:

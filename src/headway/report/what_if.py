@@ -8,10 +8,10 @@ from html import escape
 from headway.report.assembly import TROUBLE, section, tabs, verdict_section
 from headway.report.schedules import schedules_page
 from headway.report.table import Cell, Column, table
-from headway.report.words import number
+from headway.report.words import number, span
 from headway.what_if import Answer
 from headway.what_if.answer import SURE
-from headway.what_if.sentences import cautions, findings, signed, spoken
+from headway.what_if.sentences import cautions, findings
 
 BELOW = """Means over all phases of the controller's clocks. The sections below show the runs of the first
 phase in detail, so their numbers differ a little."""
@@ -44,18 +44,22 @@ def _seeds(answers: Sequence[Answer]) -> bool:
 
 
 def _table(found: Answer) -> str:
-    columns = [Column("jobs of"), Column("name"), Column("jobs", number=True)]
+    columns = [Column("whose jobs"), Column("jobs", number=True)]
     columns += [Column("wait now", number=True), Column("wait with the change", number=True)]
-    columns += [Column("difference", number=True), Column("between", number=True), Column("sure")]
+    columns += [Column("difference", number=True), Column("bounds", number=True), Column("sure")]
     lines = []
     for one in (*found.classes, *found.users):
-        bounds = "-" if one.bounds is None else f"{signed(one.bounds[0])} to {signed(one.bounds[1])}"
+        bounds = "–" if one.bounds is None else " to ".join(map(_signed, one.bounds))
         judged = "" if not one.sure else "better" if one.difference < 0 else "worse"
         lines.append([
-            Cell(one.kind), Cell(one.name), Cell(number(one.jobs), one.jobs),
-            Cell(spoken(one.base), one.base), Cell(spoken(one.value), one.value),
-            Cell("", one.difference, signed(one.difference), judged),
+            Cell(f"{one.kind} {one.name}"), Cell(number(one.jobs), one.jobs),
+            Cell(span(one.base), one.base), Cell(span(one.value), one.value),
+            Cell("", one.difference, _signed(one.difference), judged),
             Cell(bounds, one.low),
             Cell(SURE[one.sure]),
         ])  # fmt: skip
     return table(columns, lines)
+
+
+def _signed(seconds: float) -> str:
+    return f"+{span(seconds)}" if seconds > 0 else span(seconds)

@@ -14,21 +14,24 @@ MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 31557600
 def number(value: Number) -> str:
     """Thousands apart, four significant digits of small ones, a dash for none.
 
-    >>> number(12345.6), number(0.123456), number(None)
-    ('12,346', '0.1235', '–')
+    >>> number(12345.6), number(0.123456), number(-7), number(None)
+    ('12,346', '0.1235', '−7', '–')
     """
-    return number_text(value, "–")
+    text = number_text(value, "–")
+    return f"−{text[1:]}" if text.startswith("-") else text
 
 
 def span(seconds: Number) -> str:
     """A time in its two largest units.
 
-    >>> span(45), span(3600), span(4000), span(200_000), span(70_000_000)
-    ('45 s', '1 h', '1 h 6 min', '2 d 7 h', '2.2 years')
+    >>> span(45), span(3600), span(4000), span(200_000), span(70_000_000), span(-90)
+    ('45 s', '1 h', '1 h 6 min', '2 d 7 h', '2.2 years', '−90 s')
     """
     if seconds is None:
         return "–"
-    if abs(seconds) < 2 * MINUTE:
+    if seconds < 0:
+        return f"−{span(-seconds)}"
+    if seconds < 2 * MINUTE:
         return f"{seconds:.3g} s"
     whole = round(seconds)
     if whole >= 2 * YEAR:
@@ -49,14 +52,14 @@ def percent(share: Number, places: int = 1) -> str:
 def change(share: Number) -> str:
     """A relative change with its sign, to a tenth of a percent.
 
-    >>> change(-0.1234), change(0.004), change(3.2), change(-0.0001)
-    ('−12.3 %', '+0.4 %', '+320 %', '≈ 0 %')
+    >>> change(-0.1234), change(0.004), change(3.2), change(-0.0001), change(-0.99999)
+    ('−12.3 %', '+0.4 %', '+320 %', '≈ 0 %', '−100 %')
     """
     if share is None:
         return ""
     if abs(share) < 0.0005:
         return "≈ 0 %"
-    text = f"{100 * abs(share):.0f}" if abs(share) >= 1 else f"{100 * abs(share):.1f}"
+    text = f"{100 * abs(share):.0f}" if abs(share) >= 0.9995 else f"{100 * abs(share):.1f}"
     return f"{'−' if share < 0 else '+'}{text} %"
 
 

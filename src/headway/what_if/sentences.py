@@ -78,7 +78,7 @@ def _span(low: float, high: float) -> str:
 def _over_weeks(overall: Paired) -> str:
     """The interval over weeks: of the relative change, or of the difference where that has no useful one."""
     sure = "" if overall.significant else ", so it may be chance"
-    head = f" (95 % interval over {overall.blocks} weeks: "
+    head = f" (95% interval over {overall.blocks} weeks: "
     low, high = overall.change_low, overall.change_high
     if overall.enough and low is not None and high is not None and high <= LARGE:
         return f"{head}{_span(max(low, -1), high)}{sure})"

@@ -62,10 +62,10 @@ class Chart {
     this.canvas.dataset.drawn = String(Number(this.canvas.dataset.drawn || 0) + 1);
   }
   // Names at the left get as much room as they need, up to a third of the chart; one that is longer loses its middle.
-  fitNames(names) {
+  fitNames(names, least = 80) {
     this.context.font = theme.font;
-    const widest = Math.max(60, ...names.map((name) => this.context.measureText(name).width));
-    this.margin.left = Math.min(widest + 20, this.width / 3);
+    const widest = Math.max(...names.map((name) => this.context.measureText(name).width));
+    this.margin.left = Math.min(Math.max(widest + 20, least), this.width / 3);
   }
   fitting(name) {
     const fits = (text) => this.context.measureText(text).width <= this.margin.left - 16;

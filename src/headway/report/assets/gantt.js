@@ -50,10 +50,10 @@ class Strips {
     return [
       [states.has(LOADING), "hatched", "loading"],
       [states.has(SWAP_OUT) || states.has(SWAP_IN), "hatched", "swapping"],
-      [this.aside.length > 0, "pale", "suspended"],
-      [lost, "pale", "lost: killed to start again"],
+      [this.aside.length > 0, "faded", "suspended"],
+      [lost, "crossed", "lost: stopped to start again"],
       [kinds.has("maintenance"), "hatched", "maintenance"],
-      [kinds.has("reserved"), "hatched", "reserved"],
+      [kinds.has("reserved"), "dotted", "reserved"],
       [kinds.has("down"), "down", "down"],
       [kinds.has("drain"), "pale", "drains"],
     ].filter(([there]) => there);
@@ -114,7 +114,7 @@ class Strips {
 
 class Gantt extends TimeChart {
   constructor(place, time, schedule, colouring, picked) {
-    super(place, 440, time, { left: 56, right: 12, top: 8, bottom: 24 });
+    super(place, 440, time, { left: LEFT, right: 12, top: 8, bottom: 24 });
     this.picked = picked;
     this.colouring = colouring;
     this.job = null;
@@ -183,14 +183,17 @@ class Gantt extends TimeChart {
     return (this.colours = { code, css: colours, rgb: colours.map(rgb) });
   }
   draw(g) {
+    const { bands } = this.schedule.data;
+    this.fitNames(bands.length > 1 ? bands.map((band) => band.name) : [], LEFT);
+    // All charts over time begin below each other.
+    if (this.time.left !== this.margin.left) { this.time.left = this.margin.left; this.time.tell(); }
     const { from, to } = this.time, many = this.strips.count(from, to, 2500) > 2500;
     g.fillStyle = theme.faint;
     g.fillRect(this.margin.left, this.margin.top, this.inner, this.depth);
     if (many) this.raster(g); else this.boxes(g);
     this.away(g);
     this.bands(g);
-    const ticks = niceTicks(this.low, this.low + this.span, 6);
-    this.gridLabels(ticks);
+    if (this.schedule.data.bands.length < 2) this.gridLabels(niceTicks(this.low, this.low + this.span, 6));
     this.timeAxis(false);
     this.marks(g);
     this.crosshair();
@@ -199,7 +202,7 @@ class Gantt extends TimeChart {
   away(g) {
     const outages = this.schedule.data.outages;
     if (!outages) return;
-    const { from, to } = this.time, hatched = hatch(g);
+    const { from, to } = this.time, looks = { maintenance: hatch(g), reserved: dots(g) };
     this.clip(() => {
       for (const [kind, begin, end, low, size] of outages) {
         if (end < from || begin > to) continue;
@@ -208,8 +211,8 @@ class Gantt extends TimeChart {
         g.globalAlpha = kind === "drain" || kind === "reserved" ? 0.18 : kind === "down" ? 0.8 : 0.45;
         g.fillStyle = kind === "down" ? theme.ink : theme.soft;
         g.fillRect(x, y, w, h);
-        if (kind === "maintenance" || kind === "reserved") { g.fillStyle = hatched; g.fillRect(x, y, w, h); }
         g.globalAlpha = 1;
+        if (looks[kind]) { g.fillStyle = looks[kind]; g.fillRect(x, y, w, h); }
       }
     });
   }
@@ -230,25 +233,30 @@ class Gantt extends TimeChart {
     g.fillStyle = theme.soft;
     for (const tick of ticks) g.fillText(digits(tick), this.margin.left - 8, this.y(tick));
   }
+  // A line above each node, group or cluster, and its name at the left where there is room.
   bands(g) {
     const { bands } = this.schedule.data;
     if (bands.length < 2) return;
+    g.font = theme.font;
+    g.textAlign = "right";
+    g.textBaseline = "middle";
+    const { top, left } = this.margin;
+    let last = Infinity;
+    for (const band of bands) {
+      const from = Math.min(this.y(band.offset), top + this.depth), to = Math.max(this.y(band.offset + band.size), top);
+      const middle = (from + to) / 2;
+      if (from <= to || last - middle < 13) continue;
+      last = middle;
+      g.fillStyle = theme.soft;
+      g.fillText(this.fitting(band.name), left - 12, middle);
+    }
     this.clip(() => {
-      g.font = "600 " + theme.small;
-      g.textAlign = "left";
-      g.textBaseline = "top";
       for (const band of bands) {
-        const at = Math.round(this.y(band.offset + band.size)) + 0.5, below = this.y(band.offset);
+        const at = Math.round(this.y(band.offset + band.size)) + 0.5;
         g.strokeStyle = theme.ink;
         g.globalAlpha = 0.6;
-        g.beginPath(); g.moveTo(this.margin.left, at); g.lineTo(this.margin.left + this.inner, at); g.stroke();
+        g.beginPath(); g.moveTo(left, at); g.lineTo(left + this.inner, at); g.stroke();
         g.globalAlpha = 1;
-        if (below - at < 16) continue;
-        const width = g.measureText(band.name).width;
-        g.fillStyle = theme.card;
-        g.fillRect(this.margin.left + 4, at + 3, width + 8, 15);
-        g.fillStyle = theme.ink;
-        g.fillText(band.name, this.margin.left + 8, at + 5);
       }
     });
   }
@@ -338,6 +346,7 @@ class Gantt extends TimeChart {
           const y = this.y(strips.low[k] + strips.size[k]), h = (strips.size[k] / this.span) * this.depth;
           const gap = w > 5 && h > 5 ? 1 : w > 3 && h > 3 ? 0.5 : 0;
           g.fillRect(x0, y, Math.max(w - gap, 0.4), Math.max(h - gap, 0.4));
+          if (strips.lost && strips.lost[i]) cross(g, x0, y, w - gap, h - gap);
           if (strips.state && strips.state[i] !== RUNNING) {
             g.fillStyle = hatched;
             g.fillRect(x0, y, Math.max(w - gap, 0.4), Math.max(h - gap, 0.4));
@@ -421,6 +430,24 @@ function hatch(g) {
   lines.lineWidth = 1.6;
   for (const x of [-size, 0, size]) { lines.beginPath(); lines.moveTo(x, size); lines.lineTo(x + size, 0); lines.stroke(); }
   return g.createPattern(tile, "repeat");
+}
+
+// Dots: processors that are kept for somebody.
+function dots(g) {
+  const tile = document.createElement("canvas"), size = 7;
+  tile.width = tile.height = size;
+  const spots = tile.getContext("2d");
+  spots.fillStyle = theme.soft;
+  spots.beginPath(); spots.arc(size / 2, size / 2, 1.2, 0, 7); spots.fill();
+  return g.createPattern(tile, "repeat");
+}
+
+// A run that was in vain.
+function cross(g, x, y, w, h) {
+  if (w < 4 || h < 4) return;
+  g.strokeStyle = theme.ink;
+  g.lineWidth = 1;
+  g.beginPath(); g.moveTo(x, y); g.lineTo(x + w, y + h); g.moveTo(x, y + h); g.lineTo(x + w, y); g.stroke();
 }
 
 function rgb(colour) {

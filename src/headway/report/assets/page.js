@@ -102,7 +102,7 @@ function jobTable(first, open) {
   };
   const columns = [
     number("job", () => jobs.job, String),
-    ...["user", ...PAGE.divisions].map(owner),
+    ...["user", ...PAGE.divisions].filter((key) => jobs[key].some((code) => code >= 0)).map(owner),
     number("procs", () => schedule.procs, digits),
     number("submit", () => jobs.submit, (t) => clock.at(t)),
     number("wait", () => schedule.wait, span),
@@ -182,7 +182,8 @@ function choose(id, schedules, chosen) {
 function toggles(id, schedules, changed) {
   const place = byId(id), shown = new Set(schedules);
   if (schedules.length < 2) return;
-  byId("policies-legend").innerHTML = schedules.map((s) => `<span><i style="background:${s.data.colour}"></i>${escaped(s.name)}</span>`).join("");
+  const legend = schedules.map((s) => `<span><i style="background:${s.data.colour}"></i>${escaped(s.name)}</span>`).join("");
+  document.querySelectorAll(".legend.runs").forEach((place) => { place.innerHTML = legend; });
   place.append(...schedules.map((schedule) => {
     const button = document.createElement("button");
     button.type = "button";

@@ -1,5 +1,7 @@
 // The one time window that curves and Gantt share, and the curves over it.
 
+const LEFT = 56;  // room at the left for numbers, in pixels
+
 class TimeWindow {
   constructor(low, high) {
     const margin = (high - low) * 0.01 || 1;
@@ -9,6 +11,7 @@ class TimeWindow {
     this.high = high + margin;
     this.from = this.low;
     this.to = this.high;
+    this.left = LEFT;
     this.cursor = null;
     this.watchers = [];
   }
@@ -56,7 +59,7 @@ class TimeChart extends Chart {
 class Curves extends TimeChart {
   // Step functions of several schedules; what many steps share one bucket is drawn as their mean.
   constructor(place, time, schedules, { steps, label, percent }) {
-    super(place, 190, time);
+    super(place, 200, time, { left: LEFT, right: 12, top: 18, bottom: 24 });
     Object.assign(this, { schedules, steps, label, percent });
     this.shown = new Set(schedules);
     this.navigate({
@@ -117,6 +120,7 @@ class Curves extends TimeChart {
     return points;
   }
   draw(g) {
+    this.margin.left = this.time.left;
     const curves = this.schedules.filter((s) => this.shown.has(s)).map((s) => [s, this.points(s)]);
     let top = this.percent ? 1 : 1;
     if (!this.percent) for (const [, points] of curves) for (const [, v] of points) top = Math.max(top, v * 1.05);
@@ -175,7 +179,7 @@ class Curves extends TimeChart {
 class Overview extends TimeChart {
   // All of the time in a strip, with the window marked on it; drag to move the window.
   constructor(place, time, schedule) {
-    super(place, 46, time, { left: 56, right: 12, top: 4, bottom: 4 });
+    super(place, 46, time, { left: LEFT, right: 12, top: 4, bottom: 4 });
     this.schedule = schedule;
     this.navigate({
       pan: (dx) => time.pan((dx / this.inner) * (time.high - time.low)),
@@ -189,6 +193,7 @@ class Overview extends TimeChart {
   }
   whole(x) { return this.time.low + ((x - this.margin.left) / this.inner) * (this.time.high - this.time.low); }
   draw(g) {
+    this.margin.left = this.time.left;
     const { low, high, from, to } = this.time, { left, top } = this.margin, busy = this.schedule.busy;
     const key = `${this.inner} ${this.schedule.name}`;
     if (this.key !== key) {
