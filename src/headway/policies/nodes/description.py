@@ -102,8 +102,8 @@ ENTRIES = (
         (
             Parameter(
                 "allowance",
-                "how much later a start on a larger size is accepted: not at all (none), or by what the "
-                "job's wait falls short of the mean wait so far (mean)",
+                "a job goes to the smallest size on which it can start at once (none), or at once or after a "
+                "wait that is no longer than the mean wait so far (mean); else it is planned on its own size",
                 "none",
                 ("none", "mean"),
             ),
