@@ -10,10 +10,11 @@ from rich.table import Table
 
 from commands import SWF, Headway
 from headway.cli.display import output
-from headway.cli.tables import comparison_table
+from headway.cli.tables import comparison_table, ledger_table
 from headway.metrics import compare
 from headway.metrics.comparison import brief
 from headway.metrics.differences import difference
+from headway.workload.ledger import Ledger, LedgerEntry
 from small_schedules import schedule
 
 
@@ -197,6 +198,17 @@ def test_no_number_is_cut_or_broken_on_a_narrow_terminal(
     assert rows["mean_wait"][:4] == ["mean_wait", "s", "6.5", "11"]
     facts = headway("inspect", "log.swf").out.splitlines()
     assert ["mean", "run", "time", "11.25", "s"] in [line.split() for line in facts]
+
+
+def test_jobs_of_the_ledger_are_numbered_in_full(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.cli.display.PIPED_WIDTH", 80)
+    jobs = tuple(range(1_001_501, 1_001_507))
+    action = "submitted before a job above it: scheduled in order of submit"
+    ledger_table(output(), Ledger(9, (LedgerEntry("out_of_order", action, 6, jobs),)))
+    shown = capsys.readouterr().out
+    assert all(str(job) in shown for job in jobs[:5]) and "…" not in shown
 
 
 def test_an_endless_word_makes_no_table_endless(capsys: pytest.CaptureFixture[str]) -> None:

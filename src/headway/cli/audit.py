@@ -54,13 +54,16 @@ def audit(
     rules = parse_rules(rule)
     if policy is not None:
         policy = str(parse_spec(policy))
+    display = Display(quiet or json)
     if target.is_dir():
         for option, given in (("--procs", procs), ("--platform", platform), ("--runs", runs)):
             if given is not None:
                 raise UsageError(f"{option} is for a CSV file; the folder {target} says it itself")
-        verdicts = _folders(target, trace, annotations, rules, policy, quiet)
+        with display.working(f"checking {target}"):
+            verdicts = _folders(target, trace, annotations, rules, policy, quiet)
     else:
-        verdicts = {"": _csv(target, trace, procs, platform, annotations, rules, policy, runs)}
+        with display.working(f"checking {target}"):
+            verdicts = {"": _csv(target, trace, procs, platform, annotations, rules, policy, runs)}
     if json:
         _print_json(verdicts)
     elif not quiet:

@@ -97,7 +97,7 @@ def _list(json: bool) -> None:
     console.print(f"Parallel Workloads Archive, {ARCHIVE}", style="bold")
     console.print(table)
     console.print("\nOther public data", style="bold")
-    others = table_of("~", "~", "~", show_header=False)
+    others = table_of("", "~", "~", show_header=False, fold=True)
     for entry in DATASETS.values():
         if not entry.archived:
             others.add_row(entry.name, entry.title, entry.page)

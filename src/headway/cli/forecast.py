@@ -124,8 +124,11 @@ def write(folder: Path, document: dict[str, Any], sample: Any) -> None:
 
 
 def _show(console: Console, document: dict[str, Any]) -> None:
+    from headway.metrics.comparison import brief
+
     told = "simulated under it" if document["truth"] == "simulated" else "as the log recorded them"
-    console.print(f"{document['policy']}; waits {told}; {counted(document['draws'], 'draw')}\n")
+    policy = brief(document["policy"])
+    console.print(f"{policy}; waits {told}; {counted(document['draws'], 'draw')}\n")
     for key, title in (
         ("all", "All judged jobs"),
         ("unsure", "Jobs whose start at once was not certain"),
@@ -143,7 +146,7 @@ def _scores(console: Console, scores: dict[str, Any]) -> None:
 
     columns = (
         ("coverage_50", "in 50% interval"), ("coverage_90", "in 90% interval"),
-        ("shared_coverage_90", "ties shared"), ("median_width_90", "its median width (s)"),
+        ("shared_coverage_90", "ties shared"), ("median_width_90", "median 90% width (s)"),
         ("pinball", "pinball loss (s)"),
         ("median_error", "median error (s)"), ("mean_error", "mean error (s)"),
     )  # fmt: skip

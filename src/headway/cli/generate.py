@@ -51,13 +51,11 @@ def generate(
     many = several(apply or [])
     check_target(target, many, force)
     display = Display(quiet or str(target) == "-")
-    with display.working(spec):
-        workload = draw(spec)
-
     from headway.workload.transform import apply_each
 
-    workloads = apply_each(workload, *(apply or ()))
-    written = write_each(workloads, target, force) if many else write_one(workloads[0], target)
+    with display.working(spec):
+        workloads = apply_each(draw(spec), *(apply or ()))
+        written = write_each(workloads, target, force) if many else write_one(workloads[0], target)
     if not display.quiet:
         console = output()
         for done in workloads[0].transformations:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from headway.cli import options
-from headway.cli.display import output
+from headway.cli.display import Display, output
 from headway.cli.frame import command
 from headway.cli.saved import run_names, saved_schedules
 from headway.errors import UsageError
@@ -85,19 +85,17 @@ def plot(
         raise UsageError("--from and --to are for figures over time; a distribution is of all jobs")
     refuse_existing(out, force)
 
-    from headway import figures
     from headway.figures.style import check_format
 
     check_format(out)
-    if _is_campaign(folders, kind):
-        _draw_campaign(folders[0], kind, measure or "mean_bsld", out)
-    else:
-        chosen: dict[str, Any] = {name: value for name, (value, _) in given.items() if value is not None}
-        if first is not None or last is not None:
-            chosen["window"] = (first, last)
-        schedules = saved_schedules(folders)
-        chosen["names"] = run_names(folders, schedules, None)
-        figures.save(getattr(figures, kind)(*schedules, **chosen), out)
+    chosen: dict[str, Any] = {name: value for name, (value, _) in given.items() if value is not None}
+    if first is not None or last is not None:
+        chosen["window"] = (first, last)
+    with Display(quiet).working(f"drawing {out}"):
+        if _is_campaign(folders, kind):
+            _draw_campaign(folders[0], kind, measure or "mean_bsld", out)
+        else:
+            _draw_runs(folders, kind, chosen, out)
     if not quiet:
         output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}")
 
@@ -114,6 +112,14 @@ def _is_campaign(folders: list[Path], kind: str) -> bool:
     if campaigns and len(folders) > 1:
         raise UsageError(f"{campaigns[0]} holds a campaign, which is drawn alone; give no other folder")
     return bool(campaigns)
+
+
+def _draw_runs(folders: list[Path], kind: str, chosen: dict[str, Any], out: Path) -> None:
+    from headway import figures
+
+    schedules = saved_schedules(folders)
+    names = run_names(folders, schedules, None)
+    figures.save(getattr(figures, kind)(*schedules, names=names, **chosen), out)
 
 
 def _draw_campaign(folder: Path, kind: str, metric: str, out: Path) -> None:

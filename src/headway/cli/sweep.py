@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
 from headway.cli.display import Display, output, table_of
@@ -176,6 +176,8 @@ def overview(results: Results) -> tuple[list[str], list[list[str]]]:
     """
     import polars as pl
 
+    from headway.cli.tables import number
+
     frame = results.frame
     wanted = [name for name in ("mean_wait", "mean_bsld", "max_bsld", "utilization") if name in frame.columns]
     keys = ["label", "capacity"] if frame["capacity"].n_unique() > 1 else ["label"]
@@ -184,7 +186,7 @@ def overview(results: Results) -> tuple[list[str], list[list[str]]]:
     names += [f"median {with_unit(name, results.tau)}" for name in wanted]
     told = len(keys) + 1
     rows = [
-        [*(str(value) for value in row[:told]), *(_short(value) for value in row[told:])]
+        [*(str(value) for value in row[:told]), *(number(value) for value in row[told:])]
         for row in by.iter_rows()
     ]
     return names, rows
@@ -201,10 +203,6 @@ def with_unit(name: str, tau: float | None) -> str:
     if "bsld" in name and tau is not None:
         return f"{name} (tau {tau:g} s)"
     return f"{name} ({unit_text(unit_of(name))})"
-
-
-def _short(value: Any) -> str:
-    return "" if value is None else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
 
 
 def _list_failed(results: Results) -> None:

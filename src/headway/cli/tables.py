@@ -28,7 +28,7 @@ def ledger_table(console: Console, ledger: Ledger) -> None:
     if not len(ledger):
         console.print(f"{counted(ledger.total, 'job')} in the log, nothing unusual\n")
         return
-    table = table_of("rule", "~what was done", ">jobs", "first of them", title="Ledger")
+    table = table_of("rule", "~what was done", ">jobs", "~first of them", title="Ledger")
     for entry in ledger:
         ids = ", ".join(map(str, entry.jobs[:5])) + (", ..." if entry.count > 5 else "")
         table.add_row(entry.rule, Text(entry.action), f"{entry.count:,}", ids)

@@ -118,10 +118,11 @@ class Outlook:
         other = Outlook(record, self.policy)
         if len(other.record) < len(record):
             labels, code = record.workload.labels.get("partition", []), codes.get("partition", -1)
-            limits = f" and the limits of partition {labels[code]}" if 0 <= code < len(labels) else ""
+            limits = f" or partition {labels[code]}" if 0 <= code < len(labels) else ""
+            machine = f"a machine of {counted(self.record.platform.total_procs, 'processor')}"
             raise NeverStarts(
                 f"no such job can ever start: {counted(procs, 'processor')} for {walltime // SECOND} s is "
-                f"beyond the machine's {counted(self.record.platform.total_procs, 'processor')}{limits}"
+                f"more than {machine}{limits} allows"
             )
         other.run_times.take_over(self.run_times)
         return other, row
