@@ -8,7 +8,7 @@ import pytest
 from headway.errors import UsageError
 from headway.workload.models import lublin
 from headway.workload.table import Workload
-from headway.workload.transform import TRANSFORMATIONS, apply, apply_each, exact, merge, window
+from headway.workload.transform import TRANSFORMATIONS, apply, apply_each, deadlines, exact, merge, window
 
 SPECS = [
     "window(from=3600, to=200000)",
@@ -81,6 +81,12 @@ def test_every_transformation_is_tried_and_every_parameter_explained() -> None:
 def test_numbers_that_lead_out_of_the_range_of_times_are_refused(work: Workload, spec: str) -> None:
     with pytest.raises(UsageError, match=r"are not possible|must be a whole number|longer than can be kept"):
         apply(work, spec)
+
+
+@pytest.mark.parametrize("factor", [float("inf"), float("nan")])
+def test_a_factor_from_python_that_is_no_number_is_refused(work: Workload, factor: float) -> None:
+    with pytest.raises(UsageError, match=r"deadlines: factor must be a number, not (inf|nan)"):
+        deadlines(work, factor=factor)
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -95,7 +95,7 @@ def listed(items: Sequence[str]) -> str:
 def signed_percent(share: float, decimals: int = 0) -> str:
     """A relative change with its sign; a zero has none.
 
-    >>> signed_percent(-0.34), signed_percent(-0.004), signed_percent(-0.004, 1)
-    ('-34%', '0%', '-0.4%')
+    >>> signed_percent(-0.34), signed_percent(-0.004), signed_percent(-0.004, 1), signed_percent(12.34)
+    ('-34%', '0%', '-0.4%', '+1,234%')
     """
-    return re.sub(r"^[+-](?=0(\.0+)?%$)", "", f"{share:+.{decimals}%}")
+    return re.sub(r"^[+-](?=0(\.0+)?%$)", "", f"{share:+,.{decimals}%}")

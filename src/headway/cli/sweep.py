@@ -9,7 +9,7 @@ from headway.cli import options
 from headway.cli.display import Display, output, table_of
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
-from headway.plain import counted
+from headway.plain import counted, signed_percent
 from headway.writing import refuse_existing, write_text
 
 if TYPE_CHECKING:
@@ -162,8 +162,10 @@ def _verdicts(console: Console, results: Results, metric: str | None) -> None:
     table = table_of(*heads, title=f"\n{words} against the baseline", fold=True)
     for line in lines:
         low, high = line["change_low"], line["change_high"]
-        interval = "-" if low is None or high is None else f"{low:+,.1%} to {high:+,.1%}"
-        change = "-" if line["change"] is None else f"{line['change']:+,.1%}"
+        interval = (
+            "-" if low is None or high is None else f"{signed_percent(low, 1)} to {signed_percent(high, 1)}"
+        )
+        change = "-" if line["change"] is None else signed_percent(line["change"], 1)
         table.add_row(line["label"], str(line["blocks"]), change, interval, line["verdict"])
     console.print(table)
 

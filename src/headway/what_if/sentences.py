@@ -187,7 +187,8 @@ def _small(found: Answer) -> list[str]:
     bound, change = max(map(abs, _offs(found)), default=0.0), found.overall.change
     if change is None or abs(change) >= bound:
         return []
-    return [f"This change is smaller than the error of the base itself, {bound:.0%}, so it is not certain."]
+    much = f"{bound:.0%}" if bound >= 0.005 else "less than 1%"
+    return [f"This change is smaller than the error of the base itself ({much}), so it is not certain."]
 
 
 def _counted(found: Answer) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -73,6 +74,8 @@ def step_of(times: Column) -> int:
 
 def multiplied(times: Ints, by: float, where: str) -> Ints:
     """Times (µs) by a number as it is written, rounded up to the next µs."""
+    if not math.isfinite(by):
+        raise UsageError(f"{where} must be a number, not {by:g}")
     over, under = Decimal(str(by)).as_integer_ratio()
     exact = -(-times.astype(object) * over // under)
     if exact.max(initial=0) > LONGEST:
