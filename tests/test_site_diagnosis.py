@@ -91,6 +91,7 @@ def test_a_simulation_takes_the_delays_of_its_site() -> None:
         "slurm(epilog=0, drift=0, cycle=0, late=20)", site()
     )
     assert starts("slurm(epilog=0, drift=0)", slow) != undisturbed(jobs, site())
+    assert slow.platform().describe()["site"]["delays"] == {"cycle": 0.0, "late": 20.0}
     assert starts(UNDISTURBED, slow) == undisturbed(jobs, site())
 
 

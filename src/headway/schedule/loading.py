@@ -107,7 +107,7 @@ def _platform(record: dict[str, Any], folder: Path) -> Platform:
         raise InputError(message, file=folder / "run.json", field="platform") from None
 
 
-def _site(described: Mapping[str, str] | None, zone: str) -> Site | None:
+def _site(described: Mapping[str, Any] | None, zone: str) -> Site | None:
     """The site of a platform, where its folder is still there and says what it said."""
     folder = described.get("folder") if described else None
     if described is None or not folder or not is_site(folder):

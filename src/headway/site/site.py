@@ -200,12 +200,13 @@ class Site:
 
         return Platform((Cluster(self.name or "site", procs=self.cpus),), str(self.folder or ""), self)
 
-    def origin(self) -> dict[str, str]:
-        """Plain data for ``run.json``: its name, where it was read, and the digest of what was read."""
+    def origin(self) -> dict[str, Any]:
+        """Plain data for ``run.json``: its name, where it was read, the digest of that, and its delays."""
         from headway.site.described import digest
 
         folder = "" if self.folder is None else str(self.folder.resolve())
-        return {"name": self.name, "folder": folder, "sha256": digest(self)}
+        found = {"name": self.name, "folder": folder, "sha256": digest(self)}
+        return found | ({"delays": dict(self.delays)} if self.delays else {})
 
     def read_jobs(self, log: str | None = None, **rules: str) -> Workload:
         """The jobs of the site's log, or of another, with all that Slurm knew of their requests."""
