@@ -404,3 +404,4 @@ def test_a_site_that_has_changed_since_is_told_and_does_not_judge(
         assert other.status == 0 and "node CPUs" not in other.out
         assert other.err == f"{sentence}, and the laws on these are not checked\n"
         assert command("explain", "../run", 1, "--no-what-if").err == f"{sentence}\n"
+        assert command("plot", "../run", "-o", "gantt.svg", "--force").err == f"{sentence}\n"

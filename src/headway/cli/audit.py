@@ -89,10 +89,10 @@ def _folders(
         raise UsageError("--annotations needs --trace, the log whose jobs they describe")
     compared = (folder / "comparison.json").is_file()
     runs = sorted(compared_folders(folder)) if compared else [folder]
-    verdicts = {}
+    verdicts: dict[str, Audit] = {}
     for run in runs:
         schedule = Result.load(run)
-        if lost := lost_site(run, schedule):
+        if not verdicts and (lost := lost_site(run, schedule)):  # the runs of a comparison have one site
             Display(quiet).say(f"{lost}, and the laws on these are not checked")
         workload = None
         if trace is not None:

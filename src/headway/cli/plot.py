@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from headway.cli.frame import command
 from headway.cli.saved import run_names, saved_schedules
 from headway.errors import UsageError
 from headway.writing import refuse_existing
+
+if TYPE_CHECKING:
+    from headway.result import Result
 
 KINDS = ("gantt", "utilization", "queue", "distribution")
 CAMPAIGN_KINDS = ("box", "violin", "ecdf")
@@ -95,7 +98,7 @@ def plot(
         if _is_campaign(folders, kind):
             _draw_campaign(folders[0], kind, measure or "mean_bsld", out)
         else:
-            _draw_runs(folders, kind, chosen, out)
+            _draw_runs(folders, saved_schedules(folders, quiet), kind, chosen, out)
     if not quiet:
         output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}")
 
@@ -114,10 +117,11 @@ def _is_campaign(folders: list[Path], kind: str) -> bool:
     return bool(campaigns)
 
 
-def _draw_runs(folders: list[Path], kind: str, chosen: dict[str, Any], out: Path) -> None:
+def _draw_runs(
+    folders: list[Path], schedules: list[Result], kind: str, chosen: dict[str, Any], out: Path
+) -> None:
     from headway import figures
 
-    schedules = saved_schedules(folders)
     names = run_names(folders, schedules, None)
     figures.save(getattr(figures, kind)(*schedules, names=names, **chosen), out)
 

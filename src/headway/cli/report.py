@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from headway.cli.frame import command, this_command
 from headway.cli.saved import run_names, saved_schedules
 from headway.errors import UsageError
 from headway.writing import refuse_existing
+
+if TYPE_CHECKING:
+    from headway.result import Result
 
 
 @command("report", example="headway report result -o report.html")
@@ -55,7 +58,10 @@ def report(
         raise UsageError("--name and --side-by-side are for runs; a campaign's policies have their labels")
 
     with Display(quiet).working(f"making {out}"):
-        text = _campaign(campaigns[0], title) if campaigns else _schedules(folders, name, title, side_by_side)
+        if campaigns:
+            text = _campaign(campaigns[0], title)
+        else:
+            text = _schedules(folders, saved_schedules(folders, quiet), name, title, side_by_side)
         from headway.report.assembly import write
 
         write(text, out)
@@ -79,11 +85,12 @@ def _campaign(folder: Path, title: str) -> str:
     return campaign_page(Results.open(folder), this_command(), title)
 
 
-def _schedules(folders: list[Path], given: list[str] | None, title: str, side_by_side: bool) -> str:
+def _schedules(
+    folders: list[Path], schedules: list[Result], given: list[str] | None, title: str, side_by_side: bool
+) -> str:
     from headway.metrics.same_log import refuse_different_logs
     from headway.report import schedules_page, side_by_side_page
 
-    schedules = saved_schedules(folders)
     names = run_names(folders, schedules, given)
     if side_by_side:
         return side_by_side_page(schedules, names, this_command(), title)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.cli.display import Display
 from headway.documents import read_json
 from headway.errors import InputError, UsageError
 from headway.plain import counted
@@ -51,11 +52,16 @@ def folder_names(policies: Sequence[str]) -> list[str]:
     return names
 
 
-def saved_schedules(folders: list[Path]) -> list[Result]:
-    """The schedules of all runs in the folders."""
+def saved_schedules(folders: list[Path], quiet: bool) -> list[Result]:
+    """The schedules of all runs in the folders; it is said where their site is not what it was."""
     from headway.result import Result
 
-    return [Result.load(run) for run in run_folders(folders)]
+    runs = run_folders(folders)
+    schedules = [Result.load(run) for run in runs]
+    for lost in dict.fromkeys(map(lost_site, runs, schedules)):
+        if lost:
+            Display(quiet).say(lost)
+    return schedules
 
 
 def lost_site(run: Path, schedule: Result) -> str:
