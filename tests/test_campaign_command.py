@@ -163,9 +163,24 @@ def test_an_interrupted_sweep_keeps_what_is_finished(tmp_path: Path) -> None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, "headway: interrupted\n")
+    kept = "finished cells are kept in sweep-results, and the same command continues from there"
+    assert (process.returncode, err) == (130, f"headway: interrupted; {kept}\n")
     table = pl.read_parquet(tmp_path / "sweep-results" / "results.parquet")
     assert 0 < table.height < 500 and table["slept"].to_list() == [1] * table.height
+
+
+def test_what_cells_are_written_with_is_there_before_the_first_one(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of its import left half a module, by which no cell could be kept."""
+    (tmp_path / "seen.py").write_text(
+        "import sys\ndef seen(schedule):\n    return {'ready': int('polars' in sys.modules)}\n"
+    )
+    code = (
+        "import headway, sys\n"
+        "campaign = headway.Campaign('lublin(jobs=5, procs=4)', 'fcfs', measures=['./seen.py:seen'])\n"
+        "assert 'polars' not in sys.modules\n"
+        "assert campaign.run('out', workers=1, processes=False).frame['ready'].to_list() == [1]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
 def test_the_first_table_does_not_pool_machines_of_different_sizes() -> None:

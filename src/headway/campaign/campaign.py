@@ -155,6 +155,9 @@ class Campaign:
 
         if workers is not None and not (_is_whole(workers) and workers >= 1):
             raise UsageError(f"workers must be a whole number of at least 1, not {workers!r}")
+        # Finished cells are written with it; an interrupt in the middle of its import would lose them.
+        import polars  # noqa: F401
+
         store = Store(out)
         with store.gone_if_empty(), store.writing() as kept:
             run = Run(store, self.settings, {} if fresh else kept, retry_failed)

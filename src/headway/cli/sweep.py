@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
 from headway.cli.display import Display, output, table_of
-from headway.cli.frame import FAULT, command
+from headway.cli.frame import FAULT, Interrupted, command
 from headway.errors import UsageError
 from headway.plain import counted, signed_percent
 from headway.writing import refuse_existing, write_text
@@ -85,8 +87,8 @@ def sweep(
         )
     if not quiet and "slurm" in campaign.policies:
         tell_compiling("slurm", Display())
-    with shown(quiet) as tell:
-        again = {"retry_failed": retry_failed, "fresh": fresh}
+    again = {"retry_failed": retry_failed, "fresh": fresh}
+    with _kept_in(folder), shown(quiet) as tell:
         if dask is None:
             results = campaign.run(folder, workers=workers, progress=tell, **again)
         else:
@@ -104,6 +106,18 @@ def sweep(
         _write_table(results, judged or JUDGED[0], table)
         Display(quiet).say(f"table of {judged} written to {table}")
     return FAULT if failed else None
+
+
+@contextmanager
+def _kept_in(folder: Path) -> Iterator[None]:
+    """Say of an interrupted campaign what is left of it."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if not any((folder / "cells").glob("*.parquet")):
+            raise
+        kept = f"finished cells are kept in {folder}, and the same command continues from there"
+        raise Interrupted(kept) from stop
 
 
 def _check_table(file: Path, force: bool) -> None:
