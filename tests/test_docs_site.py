@@ -60,6 +60,11 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     assert re.findall(r'(?:src|href)="(https?://[^"]+\.(?:js|css|woff2?))"', text) == []
 
 
+def test_a_number_of_a_table_stays_beside_its_unit(site: Path) -> None:
+    assert "<td>94.8\u00a0%</td>" in (site / "explanation" / "forecast.html").read_text("utf-8")
+    assert "<td>jobs/CPU\u00a0s</td>" in (site / "reference" / "speed.html").read_text("utf-8")
+
+
 def test_the_reference_is_the_code(site: Path) -> None:
     policies = words(site, "reference/policies")
     for info in POLICIES.values():

@@ -44,6 +44,15 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     return VERDICT.sub(coloured, filled) if page.file.src_uri.startswith("papers/") else filled
 
 
+CELL = re.compile(r"<td[^>]*>.*?</td>")
+UNIT = re.compile(r"(?<=\d|U) (?=%|s\b)")
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep a number of a table and its unit in one line."""
+    return CELL.sub(lambda cell: UNIT.sub("\u00a0", cell[0]), html)
+
+
 def coloured(found: re.Match[str]) -> str:
     """A verdict with the class that gives it its colour."""
     return f'<span class="verdict {found[1].replace(" ", "-")}">{found[1]}</span>'
