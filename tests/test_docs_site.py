@@ -16,6 +16,7 @@ from headway.audit.policy_laws import FIXED
 from headway.cli import commands as commands  # registers every command
 from headway.cli.frame import app
 from headway.metrics.catalogue import METRICS
+from headway.metrics.own_numbers import OWN
 from headway.policies.catalogue import POLICIES
 from headway.schedule import ENDED, STATES, WHY
 from headway.workload.models import MODELS
@@ -73,6 +74,7 @@ def test_the_reference_is_the_code(site: Path) -> None:
         assert all(reference.split(",")[0] in policies for reference in info.citation)
     metrics = words(site, "reference/metrics")
     assert all(metric.name in metrics for metric in METRICS)
+    assert all(name in metrics for name in OWN)
     named = {command.name for command in app.registered_commands}
     shown = words(site, "reference/commands")
     assert all(f"headway {name}" in shown for name in named)

@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import headway
 from headway import Schedule
 from headway.errors import PolicyError, UsageError
 from headway.metrics import METRICS, busy_processors, compare, queue_length, summarise
-from headway.metrics.catalogue import BY_NAME, STRETCH
+from headway.metrics.catalogue import BY_NAME, STRETCH, meaning_of, unit_of
 from headway.metrics.statistics import BLOCK, exact_sum, mean_time, quantile, total
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.workload.divisions import size_class
-from small_schedules import Job, fcfs_starts, preempted, schedule
+from small_schedules import Job, fcfs_starts, preempted, schedule, workload
 
 # Three jobs on 4 processors:
 #   job 1  submit 0   2 procs  runs 0-10                                wait 0   response 10
@@ -361,3 +362,15 @@ def test_sums_are_those_of_unlimited_digits(jobs: int, digits: int) -> None:
 def test_quantiles_are_numpys(values: list[int], percent: float) -> None:
     for array in (np.array(values, np.int64), np.array(values, np.float64) / 3):
         assert quantile(array, percent) == float(np.percentile(array, percent))
+
+
+def test_every_number_that_a_policy_or_kind_of_job_adds_has_a_unit_and_a_meaning() -> None:
+    due = {"deadline": [10, 21, 24, -1], "urgent": [0, 1, 0, 1]}
+    jobs = [(0.0, 2, 10.0, 12.0), (1.0, 4, 10.0, 10.0), (2.0, 2, 5.0, 8.0), (3.0, 1, 20.0, 20.0)]
+    summary = summarise(schedule(jobs, [0.0, 10.0, 20.0, 20.0], 4, "easy", due))
+    log = workload(jobs, **due)
+    for policy in ("dbf", "ujfb(swap=1)", "redirection(theta=1)"):
+        summary |= headway.simulate(log, 4, policy).summary()
+    numbers = [name for name, value in summary.items() if value is None or isinstance(value, int | float)]
+    assert [name for name in numbers if not (unit_of(name) and meaning_of(name))] == []
+    assert {"safety_net", "swap_assumed", "redirections", "urgent_margin_mean"} <= set(numbers)

@@ -142,6 +142,7 @@ def test_the_verdict_tells_of_deadlines_and_urgent_jobs() -> None:
     row = {row.metric: row for row in compare(runs).rows()}["urgent_margin_mean"]
     assert row.values == (1.0, -12.0) and row.change == (None, None)
     assert "<span>−12</span>" in text
+    assert "mean time from the end of an urgent job to its deadline" in text
 
 
 def test_jobs_that_change_their_size_are_counted_by_the_first_run() -> None:

@@ -91,12 +91,19 @@ def composition() -> str:
 def metrics() -> str:
     """Every metric with its unit, formula and source."""
     from headway.metrics.catalogue import METRICS, STRETCH
+    from headway.metrics.own_numbers import OWN
 
     rows = [
         (f"`{m.name}`", "" if m.unit == "1" else m.unit, m.formula, m.better or "-", m.reference)
         for m in (*METRICS, STRETCH)
     ]
-    return table(("metric", "unit", "formula", "better", "source"), rows)
+    more = table(
+        ("number", "unit", "meaning"),
+        ((f"`{name}`", "" if unit == "1" else unit, meaning) for name, (unit, meaning) in OWN.items()),
+    )
+    general = table(("metric", "unit", "formula", "better", "source"), rows)
+    about = "Deadlines, urgent jobs, input files, grids, outages and some policies add numbers of their own:"
+    return f"{general}\n{about}\n\n{more}"
 
 
 def laws() -> str:

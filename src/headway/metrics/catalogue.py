@@ -13,6 +13,7 @@ from headway.metrics import ratios
 from headway.metrics.areas import utilization
 from headway.metrics.outages import unavailable
 from headway.metrics.over_time import longest_queue, waiting_intervals
+from headway.metrics.own_numbers import OWN
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import (
     largest_ratio,
@@ -148,47 +149,7 @@ BY_NAME = {metric.name: metric for metric in (*METRICS, STRETCH)}
 ALWAYS_SHOWN = ("jobs", "dropped", "killed")
 """Counts that are shown even where they are 0."""
 
-# Units of the numbers that a policy or a kind of job adds to a summary, by name or by how the name ends.
-OWN = {
-    "s": ("mean_before_promise", "expected_gain", "urgent_margin_least", "urgent_margin_mean"),
-    "1": (
-        "promises_kept",
-        "redirected_among_worst",
-        "urgent_lateness",
-        "utilization_with_wasted",
-        "worst_is_redirected",
-    ),
-    "jobs": (
-        "accepted_deadlines",
-        "broken_promises",
-        "deadlines",
-        "deadlines_broken",
-        "deadlines_met",
-        "late_on_arrival",
-        "promotions",
-        "swap_assumed",
-        "urgent_deadlines_missed",
-        "urgent_waited",
-    ),
-    "times": (
-        "displacements",
-        "estimates",
-        "failed_runs",
-        "file_loads",
-        "file_reuses",
-        "kills_for_urgent",
-        "most_moves_of_a_task",
-        "most_put_back",
-        "moves",
-        "reallocation_events",
-        "redirections",
-        "resubmissions",
-        "safety_net",
-        "suspensions",
-    ),
-    "sessions": ("sessions",),
-    "processor-seconds": ("unavailable_area",),
-}
+# Units of numbers that only their policy knows, by how the name ends.
 ENDINGS = {
     "s": ("_wait", "_response", "_delay", "_flow"),
     "1": ("_slowdown", "_bsld", "_stretch", "_share"),
@@ -206,9 +167,18 @@ def unit_of(name: str) -> str:
     """
     if name in BY_NAME:
         return BY_NAME[name].unit
-    known = (unit for unit, names in OWN.items() if name in names)
-    ending = (unit for unit, ends in ENDINGS.items() if name.endswith(ends))
-    return next(known, "") or next(ending, "")
+    if name in OWN:
+        return OWN[name][0]
+    return next((unit for unit, ends in ENDINGS.items() if name.endswith(ends)), "")
+
+
+def meaning_of(name: str) -> str:
+    """What a number of a summary is; nothing where only its policy knows.
+
+    >>> meaning_of("max_wait"), meaning_of("regular_mean_wait"), meaning_of("luck")
+    ('largest wait', 'mean wait of jobs that are not urgent', '')
+    """
+    return BY_NAME[name].formula if name in BY_NAME else OWN.get(name, ("", ""))[1]
 
 
 def unit_text(unit: str) -> str:

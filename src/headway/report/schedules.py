@@ -9,7 +9,7 @@ from typing import Any
 from headway.figures.clock import unix_start
 from headway.figures.style import GREY, colour_of
 from headway.metrics import Comparison, compare
-from headway.metrics.catalogue import BY_NAME, says_something, unit_text
+from headway.metrics.catalogue import meaning_of, says_something, unit_text
 from headway.plain import counted
 from headway.report.assembly import TROUBLE, asset, page, section, tabs, verdict_section
 from headway.report.jobs import job_table, schedule_data
@@ -159,9 +159,9 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
         ]
         lines.append([Cell(row.metric.replace("_", " ")), Cell(unit_text(row.unit)), *cells])
     formulas = {
-        row.metric.replace("_", " "): BY_NAME[row.metric].formula
+        row.metric.replace("_", " "): meaning
         for row in comparison.rows()
-        if row.metric in BY_NAME
+        if says_something(row.metric, *row.values) and (meaning := meaning_of(row.metric))
     }
     note = f"<summary>What each metric means</summary>{facts_table(formulas)}"
     about = f"Changes are relative to {comparison.names[0]}." if several else ""
