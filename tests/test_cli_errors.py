@@ -71,6 +71,8 @@ def test_bad_policies(headway: Headway, command: str, spec: str, culprit: str) -
             "log.swf: the rule zone is about Slurm's records, and this log is in the format swf; leave",
         ),
         (["inspect", "log.swf", "--rule", "requeues=each"], "the rule requeues is about Slurm's records"),
+        (["convert", "log.swf", "new.swf", "--rule", "submit=eligible"], "the rule submit is about Slurm's"),
+        (["weeks", "log.swf", "--rule", "requeues=each"], "the rule requeues is about Slurm's records"),
         (["simulate", "log.swf", *POLICY, "--rule", "overrun=forgive"], "rule overrun cannot be 'forgive'"),
         (
             ["simulate", "log.swf", *POLICY, "--rule", "overrun=kill", "--rule", "overrun=trust"],

@@ -96,7 +96,8 @@ def _folders(
             Display(quiet).say(f"{lost}, and the laws on these are not checked")
         workload = None
         if trace is not None:
-            workload = read_workload(trace, dict(schedule.workload.rules) | rules, annotations)
+            chosen = dict(schedule.workload.rules) | rules
+            workload = read_workload(trace, chosen, annotations, unread=chosen)
             workload = _without_dropped(workload.fit_to(schedule.capacity), schedule.workload)
         verdicts[run.name if compared else ""] = judge(schedule, workload, policy)
     return verdicts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,15 +111,17 @@ def read_workload(
     site: Site | None = None,
     *,
     cancelled: bool = False,
+    unread: Collection[str] = (),
 ) -> Workload:
     """The workload of a log, or of a site's folder, with its annotations.
 
-    With ``cancelled`` also those jobs of a site that were cancelled while they waited.
+    With ``cancelled`` also those jobs of a site that were cancelled while they waited. Only rules among
+    ``unread`` may be about what the log's format does not have.
     """
     from headway.site.folder import names_site
     from headway.workload import read, read_annotations
     from headway.workload.cancelled import ran_only
-    from headway.workload.rules import choose
+    from headway.workload.rules import choose, refuse_unread
 
     choose(rules)  # `read` has other keywords too, which are not rules
     site = site or site_of(trace, rules)
@@ -128,4 +130,6 @@ def read_workload(
     else:
         workload = site.read_jobs(None if names_site(trace) else trace, **rules)
         workload = workload if cancelled else ran_only(workload)
+    events = () if site is None else ("zone",)  # whose clock times are in it too
+    refuse_unread(rules, workload.source.format, trace, but=(*unread, *events))
     return workload if annotations is None else read_annotations(workload, annotations)

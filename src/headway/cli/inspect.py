@@ -40,15 +40,12 @@ def inspect(
     from headway.cli.inputs import chosen_platform, parse_rules, read_workload
     from headway.site.folder import names_site
     from headway.workload.cancelled import ended_only
-    from headway.workload.rules import refuse_unread
     from headway.workload.slurm.not_modelled import left_unmodelled
 
     rules = parse_rules(rule)
     machine = chosen_platform(procs, None)
     with Display(quiet=json).working(f"reading {trace}"):
         workload = ended_only(read_workload(trace, rules, annotations))
-    events = ("zone",) if names_site(trace) else ()  # whose clock times are in it too
-    refuse_unread(rules, workload.source.format, trace, but=events)
 
     from headway.workload.statistics import describe
 

@@ -14,7 +14,6 @@ from headway.platform import Platform
 from headway.policies.spec import Spec
 from headway.result import Result
 from headway.workload import Workload
-from headway.workload.rules import refuse_unread
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,10 @@ class Inputs:
         with display.working(f"reading {trace}"):
             found = site_of(trace, rules, site)
             chosen = (defaults or {}) | rules
-            workload = read_workload(trace, chosen, annotations, found, cancelled=wanted is None)
-            events = ("zone",) if outages.files or found else ()  # whose clock times are in it too
-            refuse_unread(rules, workload.source.format, trace, but=events)
+            unread = (*(defaults or ()), *(("zone",) if outages.files else ()))  # events have clock times too
+            workload = read_workload(
+                trace, chosen, annotations, found, cancelled=wanted is None, unread=unread
+            )
             if wanted is not None:
                 from headway.workload.transform import apply
 
