@@ -190,6 +190,8 @@ def test_copies_of_jobs_are_new_jobs_and_the_ledger_keeps_what_it_had() -> None:
     ("text", "sentence"),
     [
         ("colour=red", "there is no change 'colour=red'"),
+        ("nodes", "'nodes' has no value; write nodes=VALUE, as in nodes=+10%"),
+        ("PriorityMaxAge=", "'PriorityMaxAge=' has no value; write PriorityMaxAge=VALUE"),
         ("node=+10%", "there is no change 'node=+10%' (did you mean 'nodes'?)"),
         ("bf_max_job_tests=9", "(did you mean 'bf_max_job_test'?)"),
         ("bf_max_job_test=0", "Slurm takes no 0 and would go on with its default, 500"),

@@ -90,9 +90,10 @@ def changed(case: Case, text: str) -> Case:
     if re.split(r"[(\s]", text, maxsplit=1)[0] in TRANSFORMATIONS:
         return replace(case, workload=apply(case.workload, text))
     examples = ", ".join(example for example, _, _ in CHANGES)
-    known = [example.partition("=")[0] for example, _, _ in CHANGES]
-    known += [*DEFAULTS, *SCHEDULER, *TRANSFORMATIONS]
-    hint = close(re.split(r"[=(\s]", text, maxsplit=1)[0], known)
+    known = [*(example.partition("=")[0] for example, _, _ in CHANGES), *DEFAULTS, *SCHEDULER]
+    if name in known and not value:
+        raise UsageError(f"{text!r} has no value; write {key}=VALUE, as in nodes=+10%")
+    hint = close(re.split(r"[=(\s]", text, maxsplit=1)[0], [*known, *TRANSFORMATIONS])
     raise UsageError(f"there is no change {text!r}{hint}; examples are {examples} (headway what-if --list)")
 
 
