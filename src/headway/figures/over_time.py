@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.figures.clock import Window, clock
+from headway.figures.clock import UNITS, Window, clock
 from headway.figures.gantt import short_name
 from headway.figures.style import BLACK, house_style, legend_columns, line, literal, sheet
 from headway.metrics import Steps, busy_processors, queue_length
@@ -87,6 +87,7 @@ def _curves(
             axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=legend_columns(titles))
         axis.label(axes)
         if not exact:
-            width = float(np.diff(axis.scaled(columns[:2]))[0])
-            axes.set_xlabel(f"{axes.get_xlabel()}; means over {width:.2g} {axis.unit}")
+            width = int(columns[1] - columns[0])
+            unit, size = next(((name, size) for name, size in UNITS if width >= size), UNITS[-1])
+            axes.set_xlabel(f"{axes.get_xlabel()}; means over {width / size:.2g} {unit}")
     return figure, axes
