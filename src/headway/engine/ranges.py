@@ -35,20 +35,6 @@ def numbers_of(ranges: Iterable[Range]) -> npt.NDArray[np.int64]:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def count(ranges: Iterable[Range]) -> int:
-    """How many processors these are."""
-    return sum(high - low for low, high in ranges)
-
-
-def text(ranges: Iterable[Range]) -> str:
-    """As runs.csv writes them.
-
-    >>> text([(0, 4), (7, 8)])
-    '0-3,7'
-    """
-    return ",".join(str(low) if high == low + 1 else f"{low}-{high - 1}" for low, high in ranges)
-
-
 def take_lowest(free: Ranges, procs: int) -> Ranges:
     """Remove and return the lowest ``procs`` of the free ones; all of them where there are not so many."""
     taken: Ranges = []
