@@ -327,3 +327,26 @@ def test_a_kernel_is_joined_once_to_all_that_it_calls(monkeypatch: pytest.Monkey
     assert not any(each.is_declaration for each in module.functions)
     linkage = {each.name: each.linkage.name for each in module.functions}
     assert linkage == {"whole": "external"} | {f"k{i}": "linkonce_odr" for i in range(8)}
+
+
+def test_parts_of_what_was_just_put_together_are_those_that_were_put_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    number = ir.IntType(64)
+    inside = ir.LiteralStructType([number, number])
+    kind = ir.LiteralStructType([number, inside])
+    function = ir.Function(ir.Module(), ir.FunctionType(number, [number, number, kind]), "parts")
+    builder = ir.IRBuilder(function.append_basic_block())
+    one, two, given = function.args
+    pair = builder.insert_value(builder.insert_value(inside(ir.Undefined), one, 0), two, 1)
+    whole = builder.insert_value(builder.insert_value(given, pair, 1), two, [1, 0])
+    assert builder.extract_value(pair, 0) is not one, "this is for kernels only"
+    monkeypatch.setattr(jit_tuning, "is_inner", lambda: True)
+    assert builder.extract_value(pair, 0) is one and builder.extract_value(pair, [1]) is two
+    assert builder.extract_value(whole, [1, 0]) is two and builder.extract_value(whole, (1, 1)) is two
+    assert builder.extract_value(whole, 1).operands == [whole]  # not the pair: another part was put into it
+    assert builder.extract_value(whole, 0).operands == [given]
+
+
+def test_no_kernel_takes_apart_its_tables(ours: tuple[Any, Any]) -> None:
+    assert "extractvalue" not in code_of(ours[0])

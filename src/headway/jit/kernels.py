@@ -54,6 +54,7 @@ if TUNED:
     tuning.ask_once()
     tuning.spare_what_no_kernel_needs()
     tuning.know_arrays()
+    tuning.take_parts_as_they_were_put()
     tuning.measure_once()
     tuning.type_functions_once()
     passes = import_module("headway.jit.passes")

@@ -302,6 +302,32 @@ def know_arrays() -> None:
     setattr(arrayobj, "make_array", make_known_array)  # noqa: B010
 
 
+def take_parts_as_they_were_put() -> None:
+    """Where a kernel takes a part of what it has just put together, take what was put in.
+
+    numba puts arrays and tuples together to take them apart at once: a third of the code that it writes for
+    a kernel, which the optimiser would throw away.
+    """
+    from llvmlite.ir import IRBuilder
+    from llvmlite.ir.instructions import InsertValue
+
+    extract: Any = IRBuilder.extract_value
+
+    def extract_value(builder: Any, whole: Any, place: Any, name: str = "") -> Any:
+        path = list(place) if isinstance(place, (tuple, list)) else [place]
+        while path and isinstance(whole, InsertValue) and is_inner():
+            put = list(whole.indices)
+            if path[: len(put)] == put:
+                whole, path = whole.value, path[len(put) :]
+            elif put[: len(path)] == path:  # a part of that part
+                break
+            else:
+                whole = whole.aggregate
+        return extract(builder, whole, path, name) if path else whole
+
+    setattr(IRBuilder, "extract_value", extract_value)  # noqa: B010
+
+
 def measure_once() -> None:
     """Remember how many bytes a type has: numba lets the compiler read a whole program to find out."""
     from numba.core.base import BaseContext
