@@ -220,6 +220,20 @@ def test_a_campaign_with_its_failures(tmp_path: Path) -> None:
     assert len(data_of(text)["cells"]) == 12
 
 
+def test_the_best_policy_of_a_campaign_may_be_no_better_than_its_baseline(tmp_path: Path) -> None:
+    """Four blocks are too few; one that is worse in every other block is not told apart."""
+    few = campaign_page(Results(tmp_path, campaign().filter(pl.col("part") < 4)))
+    assert "with too few blocks to tell it from its baseline." in few
+    up_and_down = (
+        pl.when((pl.col("label") == "easy") & (pl.col("part") % 2 == 0))
+        .then(139)
+        .otherwise(pl.when(pl.col("label") == "easy").then(50).otherwise(100))
+    )
+    text = campaign_page(Results(tmp_path, campaign().with_columns(mean_bsld=up_and_down.cast(float))))
+    assert "</b>, indistinguishable from its baseline." in text
+    assert "from its baseline." not in campaign_page(Results(tmp_path, campaign()))
+
+
 def test_a_policy_that_ran_fewer_jobs_is_not_the_best_of_a_campaign(tmp_path: Path) -> None:
     """Fewer jobs wait less; so do those of the weeks whose cells did not fail."""
     same = campaign().with_columns(jobs=pl.lit(100))

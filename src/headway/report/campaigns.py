@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.campaign import Results
 from headway.campaign.intervals import MINIMUM
+from headway.campaign.judging import INDISTINGUISHABLE, TOO_FEW
 from headway.errors import UsageError
 from headway.figures.style import colour_of
 from headway.metrics.catalogue import BY_NAME
@@ -28,6 +29,12 @@ Click the chart and turn the wheel to zoom, drag to pan."""
 
 CARE = f"""Every cell is compared with its own baseline, on the same workload. A block, such as a week, is one
 observation. The intervals of 95 % are Student's; there is no verdict with fewer than {MINIMUM} blocks."""
+
+UNSURE = {
+    INDISTINGUISHABLE: ", indistinguishable from its baseline",
+    TOO_FEW: ", with too few blocks to tell it from its baseline",
+}
+"""What is added where the best policy is not surely better."""
 
 SORT = "Click a column's title to sort."
 
@@ -115,17 +122,18 @@ def _verdict(results: Results, labels: Sequence[str], metrics: Sequence[str]) ->
     words, sign = metric.replace("_", " ").replace("bsld", "bounded slowdown"), BY_NAME[metric].better
     means = {label: _mean(_rows(results, label), metric) for label in labels}
     known = {label: mean for label, mean in means.items() if mean is not None}
-    lines = []
+    lines, judged = [], _judged(results, metric)
     equals = _on_same_jobs(results, list(known))
     if equals:
         best = (min if sign == "lower" else max)(equals, key=lambda label: known[label])
         end = "lowest" if sign == "lower" else "highest"
         value = strong(quantity(known[best], BY_NAME[metric].unit))
         of = "" if len(equals) == len(known) else f", of the {len(equals)} policies that ran the same jobs"
-        lines.append(f"{strong(best)} has the {end} {words} on average: {value}{of}.")
+        sure = UNSURE.get(str(judged[best]["verdict"]), "") if best in judged else ""
+        lines.append(f"{strong(best)} has the {end} {words} on average: {value}{of}{sure}.")
     elif known:
         lines.append(f"None has the best {words}, as no two of them ran the same jobs.")
-    lines += [_sentence(label, words, line) for label, line in _judged(results, metric).items()]
+    lines += [_sentence(label, words, line) for label, line in judged.items()]
     return verdict_section(lines, CARE)
 
 
