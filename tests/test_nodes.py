@@ -270,7 +270,7 @@ def test_a_saved_run_can_be_judged_and_drawn_by_node(tmp_path: Path) -> None:
     assert {"node capacity", "node size", "file waits", "file counts"} <= names
     assert again.summary() == schedule.summary()
     axes = again.gantt().axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["0", "1", "2"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["node 0", "node 1", "node 2"]
     legend = axes.get_legend()
     assert legend is not None and "loading or swapping" in [text.get_text() for text in legend.get_texts()]
 
