@@ -20,7 +20,7 @@ from headway.jit.tables import OWN, without_own
 GAIN_BY_VECTORS = "redirection"
 """Policies whose time goes into plain loops over long lists, such as counters of all that run."""
 LOSE_BY_UNROLLING = "slurm"
-"""Policies of so many loops that to write some out makes them slower, and an eighth longer to compile."""
+"""Policies with so many loops that unrolling makes them slower, and an eighth longer to compile."""
 types: Any = numba_types
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -140,7 +140,8 @@ def _link_all(library: Any, below: list[Any]) -> None:
     """Join the code of all that a library calls to it.
 
     To join two modules the compiler reads the whole first one. So they are joined two by two, then these, and
-    so on: to join a policy's hundreds to one after the other takes a third as long as to optimise them.
+    so on. To join hundreds of kernels to the same one, each after the other, takes a third as long as to
+    optimise them.
     """
     modules = [each._get_module_for_linking().clone() for each in below]
     for module in modules:
@@ -305,8 +306,8 @@ def know_arrays() -> None:
 def take_parts_as_they_were_put() -> None:
     """Where a kernel takes a part of what it has just put together, take what was put in.
 
-    numba puts arrays and tuples together to take them apart at once: a third of the code that it writes for
-    a kernel, which the optimiser would throw away.
+    numba puts arrays and tuples together and takes them apart at once. That is a seventh of the code that it
+    writes for a kernel, which the optimiser would have to throw away.
     """
     from llvmlite.ir import IRBuilder
     from llvmlite.ir.instructions import InsertValue
