@@ -138,8 +138,9 @@ def test_machine_of_unknown_size(headway: Headway) -> None:
     assert "bare.swf: the header has neither MaxProcs nor MaxNodes" in sentence
     assert "--procs N or --platform FILE" in sentence
     headway.write("odd.swf", "; MaxProcs: many\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 1 -1 1 -1 -1 -1\n")
-    sentence = refused(headway, "simulate", "odd.swf", *POLICY, *OUT)
-    assert "odd.swf: the header has no number in MaxProcs" in sentence
+    for more in ((), ("--stream",)):
+        sentence = refused(headway, "simulate", "odd.swf", *POLICY, *OUT, *more)
+        assert "odd.swf: the header has no number in MaxProcs" in sentence
 
 
 def test_job_wider_than_the_machine_is_an_error_when_asked(headway: Headway) -> None:

@@ -274,6 +274,19 @@ def test_source_is_named_and_hashed_as_stored(tmp_path: Path) -> None:
         assert workload.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def test_what_gzip_data_hold_is_looked_at_like_a_plain_file() -> None:
+    text = (job() + "\n").encode()
+    marked = io.BytesIO(gzip.compress(b"\xef\xbb\xbf" + text))
+    assert read(marked).job.tolist() == [1]
+    for content, told in (
+        (text.decode().encode("utf-16"), "is UTF-16 text"),
+        (gzip.compress(text), "is packed with gzip twice; unpack it once"),
+        (b"BZh91AY", "is a bzip2 file"),
+    ):
+        with pytest.raises(InputError, match=told):
+            read(io.BytesIO(gzip.compress(content)))
+
+
 def test_standard_input(tmp_path: Path) -> None:
     code = "from headway.workload import read; w = read('-'); print(w.job, w.source.name, w.source.sha256)"
     data = gzip.compress(job(5).encode())

@@ -90,7 +90,7 @@ def _machine(part: Part, platform: Platform | None) -> Platform:
     procs = part.source.procs or part.workload.header.max_procs
     if procs is None:
         raise UsageError(
-            f"{part.source.name}: the header says neither MaxProcs nor MaxNodes; give procs or platform"
+            f"{part.source.name}: the header has {part.workload.header.without_procs}; give procs or platform"
         )
     return Platform.procs(procs)
 

@@ -67,11 +67,9 @@ def log_platform(workload: Workload, options: str = "--procs N or --platform FIL
             f"{options} ({seen})"
         )
     if procs is None:
-        given = [name for name in ("MaxProcs", "MaxNodes") if name in workload.header]
-        says = f"no number in {' and '.join(given)}" if given else "neither MaxProcs nor MaxNodes"
         raise UsageError(
-            f"{workload.source.name}: the header has {says}, so the machine's size is not known; "
-            f"give {options}"
+            f"{workload.source.name}: the header has {workload.header.without_procs}, so the machine's size "
+            f"is not known; give {options}"
         )
     return Platform.procs(procs)
 

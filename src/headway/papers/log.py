@@ -86,5 +86,5 @@ def read_with_machine(path: str, least: int = 1) -> tuple[Workload, int]:
         )
     procs = workload.header.max_procs
     if procs is None:
-        raise UsageError(f"{path}: the header has neither MaxProcs nor MaxNodes; add one of them")
+        raise UsageError(f"{path}: the header has {workload.header.without_procs}; add one of them")
     return workload, procs

@@ -254,7 +254,7 @@ def machine_of(platform: Platform | int | None, part: Workload) -> Platform:
     procs = part.header.max_procs if platform is None else platform
     if procs is None:
         raise UsageError(
-            f"{part.source.name}: the header has neither MaxProcs nor MaxNodes, so the machine's size is not "
+            f"{part.source.name}: the header has {part.header.without_procs}, so the machine's size is not "
             "known; give --procs N or --platform FILE"
         )
     return Platform.procs(procs)

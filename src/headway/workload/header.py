@@ -65,6 +65,12 @@ class Header:
         return self.number("MaxProcs") or self.number("MaxNodes") or None
 
     @property
+    def without_procs(self) -> str:
+        """What the header says where it tells no number of processors."""
+        given = [name for name in ("MaxProcs", "MaxNodes") if name in self]
+        return f"no number in {' and '.join(given)}" if given else "neither MaxProcs nor MaxNodes"
+
+    @property
     def unix_start(self) -> int | None:
         """When the log's clock was 0, in seconds since 1970 (UnixStartTime), or None."""
         return self.number("UnixStartTime") or None

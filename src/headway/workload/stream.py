@@ -20,6 +20,8 @@ CHUNK = 1 << 20
 
 LONGEST_LINE = 1 << 22
 
+_GZIP = b"\x1f\x8b"
+
 _FOREIGN = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
@@ -74,18 +76,18 @@ class LogStream:
 
     def _text(self) -> Iterator[bytes]:
         """The bytes, unpacked where they are gzip data."""
-        stored = self._stored()
-        first = next(stored, b"")
-        while len(first) < 6 and (more := next(stored, b"")):
-            first += more
+        text = self._stored()
+        first = _beginning(text)
+        if first.startswith(_GZIP):
+            text = self._unpacked(first, text)
+            first = _beginning(text)
+            if first.startswith(_GZIP):
+                raise InputError("is packed with gzip twice; unpack it once", file=self.name)
         refuse_packed(first, self.name)
         if first.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError("is UTF-16 text; save it as plain ASCII or UTF-8", file=self.name)
-        if first.startswith(b"\x1f\x8b"):
-            yield from self._unpacked(first, stored)
-            return
         yield first.removeprefix(b"\xef\xbb\xbf")
-        yield from stored
+        yield from text
 
     def _stored(self) -> Iterator[bytes]:
         """The bytes as they lie there; never fewer than a file had when it was opened."""
@@ -126,6 +128,16 @@ class LogStream:
             raise InputError("has damaged gzip data; copy or download it again", file=self.name) from None
         if not member.eof:
             raise InputError("has gzip data that end early; copy or download it again", file=self.name)
+
+
+def _beginning(text: Iterator[bytes]) -> bytes:
+    """As much of a text as tells what it is."""
+    first = b""
+    for more in text:
+        first += more
+        if len(first) >= 6:
+            break
+    return first
 
 
 def unreadable(error: OSError | ValueError, name: str) -> InputError:

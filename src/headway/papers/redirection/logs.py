@@ -85,7 +85,7 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
         workload = read(path)
         procs = cluster.procs or workload.header.max_procs
         if procs is None:
-            raise UsageError(f"{path}: the header says neither MaxProcs nor MaxNodes; redirection needs one")
+            raise UsageError(f"{path}: the header has {workload.header.without_procs}; redirection needs one")
         recorded = "wait" in workload and bool((workload.wait >= 0).any())
         found.append(
             Log(name.lower(), cluster, workload, procs, count, "recorded" if recorded else "submitted")
