@@ -43,7 +43,7 @@ def test_everything_is_shown(headway: Headway) -> None:
         "Ledger",
     ):
         assert title in lines
-    assert any(line.startswith("most frequent requests: 60 s (75%), 1 h 0 min (25%)") for line in lines)
+    assert any(line.startswith("most frequent requests: 60 s (75%), 1 h (25%)") for line in lines)
     [widest] = [line for line in lines if line.startswith("5-8 ")]
     assert "1 25% of jobs" in widest and widest.endswith("99% of work")  # 28,800 of 29,190 processor-seconds
     assert any(line.startswith("zero_runtime") for line in lines)

@@ -14,10 +14,10 @@ from headway.changes import CHANGES, Case, changed
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.site import Site
-from headway.units import SECOND
+from headway.units import SECOND, span_text
 from headway.what_if import answer
 from headway.what_if.answer import Class
-from headway.what_if.sentences import sentences, spoken
+from headway.what_if.sentences import sentences
 from headway.workload import Workload
 from test_site import CONF, DUMP, site_folder
 
@@ -295,7 +295,7 @@ def test_a_mean_that_stays_and_a_user_who_loses_are_told_as_such() -> None:
     bob = replace(ann, name="bob", base=60.0, value=3600.0, low=3540.0, high=3540.0)
     mean = replace(found.overall, difference=-1.0, value=found.overall.base - 1.0, change=-0.0004)
     said = sentences(replace(found, same=False, overall=mean, users=(ann, bob)))
-    assert said[0].startswith(f"With x the mean wait stays at {spoken(mean.base)}, less than 1% shorter; ")
+    assert said[0].startswith(f"With x the mean wait stays at {span_text(mean.base)}, less than 1% shorter; ")
     assert said[1:3] == [
         "Who gains: no size, queue or partition waits a second or more less.",
         "Who loses: no size, queue or partition waits a second or more longer.",

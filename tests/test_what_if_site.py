@@ -19,7 +19,7 @@ from headway.site.example import FILES, write_example
 from headway.units import SECOND
 from headway.what_if import Answer, answer, sentences, simulate_all
 from headway.what_if.answer import Class
-from headway.what_if.sentences import _over_weeks, findings, spoken
+from headway.what_if.sentences import _over_weeks, findings
 
 HOUR = 3600 * SECOND
 
@@ -152,10 +152,6 @@ def test_the_interval_over_weeks() -> None:
     unsure = replace(without, difference_high=60.0)
     assert _over_weeks(unsure) == " (95% interval over 7 weeks: -15 min to +60 s, so it may be chance)"
     assert _over_weeks(replace(wide, blocks=2)) == "; 2 weeks are too few for an interval"
-
-
-def test_times_as_people_say_them() -> None:
-    assert [spoken(t) for t in (5, 119, 600, 7200, 200_000)] == ["5 s", "119 s", "10 min", "2.0 h", "2.3 d"]
 
 
 def test_the_example_is_a_site_s_folder(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ SECOND = 1_000_000
 """Microseconds in one second."""
 
 MINUTE, HOUR, DAY, WEEK = 60 * SECOND, 3600 * SECOND, 86_400 * SECOND, 7 * 86_400 * SECOND
+YEAR = 31_557_600 * SECOND
 """The same of longer spans."""
 
 NEVER = (1 << 62) - 1
@@ -70,3 +71,35 @@ def date_text(us: int, unix_start: int) -> str:
     date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix_start + whole)
     part = f".{rest:06d}".rstrip("0") if rest else ""
     return f"{date:%Y-%m-%d %H:%M:%S}{part} UTC"
+
+
+def duration(us: int) -> str:
+    """A duration in its two largest units; under two minutes in seconds.
+
+    >>> duration(61_500_000), duration(7_500_000_000), duration(-181_500_000)
+    ('61.5 s', '2 h 5 min', '-3 min 1.5 s')
+    """
+    if us < 0:
+        return f"-{duration(-us)}"
+    if us < 2 * MINUTE:
+        return f"{seconds_text(us)} s"
+    if us >= 2 * YEAR:
+        return f"{us / YEAR:.1f} years"
+    parts = []
+    for name, unit in (("d", DAY), ("h", HOUR), ("min", MINUTE)):
+        count, us = divmod(us, unit)
+        if count:
+            parts.append(f"{count:,} {name}")
+    if us:
+        parts.append(f"{seconds_text(us)} s")
+    return " ".join(parts[:2])
+
+
+def span_text(seconds: float) -> str:
+    """A mean or another statistic of durations in words: whole seconds, three digits under two minutes.
+
+    >>> span_text(45.678), span_text(3600.4), span_text(4000), span_text(200_000), span_text(70_000_000)
+    ('45.7 s', '1 h', '1 h 6 min', '2 d 7 h', '2.2 years')
+    """
+    rounded = f"{seconds:.3g}" if abs(seconds) < 120 else round(seconds)
+    return duration(microseconds(rounded))

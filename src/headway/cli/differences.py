@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from headway.cli.display import table_of
-from headway.cli.tables import in_words, number
+from headway.cli.tables import number
 from headway.plain import counted
+from headway.units import span_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,7 +86,7 @@ def _jobs(console: Console, difference: Difference, most: int) -> None:
     table = table_of(*heads)
     for change in (*spared, *delayed):
         gained = change.after < change.before
-        span = in_words(abs(change.after - change.before)) or f"{number(abs(change.after - change.before))} s"
+        span = span_text(abs(change.after - change.before))
         verdict = Text(
             f"{span} {'earlier' if gained else 'later'}", style=COLOURS["better" if gained else "worse"]
         )

@@ -91,8 +91,8 @@ def _offer(console: Console, others: list[Path], job: int) -> None:
     """What became of the job in the other runs of a comparison, and how to ask about them."""
     import numpy as np
 
-    from headway.explain.words import duration
     from headway.result import Result
+    from headway.units import duration
 
     console.print("\nIn the other runs of this comparison", style="bold")
     for run in others:

@@ -149,7 +149,7 @@ def _divided(
 
 def _estimates(console: Console, described: dict[str, Any]) -> None:
     from headway.cli.chart import bar, labelled
-    from headway.cli.tables import in_words
+    from headway.units import span_text
 
     classes = described["accuracy"]
     top = max((count for _, count in classes), default=0)
@@ -162,8 +162,7 @@ def _estimates(console: Console, described: dict[str, Any]) -> None:
             labelled(name, f"{bar(count, top):<30}", f"{count:>9,} {count / total:>4.0%} of jobs", LABEL)
         )
     named = ", ".join(
-        f"{in_words(seconds) or f'{seconds:g} s'} ({count / total:.0%})"
-        for seconds, count in described["requests"]
+        f"{span_text(seconds)} ({count / total:.0%})" for seconds, count in described["requests"]
     )
     console.print(f"most frequent requests: {named}")
 

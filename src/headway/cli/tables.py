@@ -10,6 +10,7 @@ from rich.text import Text
 from headway.cli.display import table_of
 from headway.metrics.catalogue import says_something, unit_of, unit_text
 from headway.plain import counted, number_text
+from headway.units import span_text
 from headway.workload.slurm.not_modelled import left_unmodelled
 
 if TYPE_CHECKING:
@@ -88,13 +89,7 @@ def percent(change: float) -> str:
 
 def in_words(seconds: Number) -> str:
     """A time in its two largest units; nothing for less than two minutes."""
-    if seconds is None or abs(seconds) < 120:
-        return ""
-    whole = round(seconds)
-    days, hours, minutes = whole // 86400, whole % 86400 // 3600, whole % 3600 // 60
-    if days:
-        return f"{days:,} d {hours} h"
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {whole % 60} s"
+    return "" if seconds is None or abs(seconds) < 120 else span_text(seconds)
 
 
 def comparison_table(console: Console, comparison: Comparison, only: Sequence[str] = ()) -> None:

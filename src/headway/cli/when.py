@@ -15,7 +15,7 @@ from headway.cli.inputs import check_choices
 from headway.cli.outlooks import live_outlook, outlook_of, past_of, policy_of
 from headway.errors import UsageError
 from headway.plain import counted
-from headway.units import LONGEST, NEVER, SECOND, date_text, microseconds, seconds_text
+from headway.units import LONGEST, NEVER, SECOND, date_text, duration, microseconds, seconds_text
 
 if TYPE_CHECKING:
     from headway.forecast import Record
@@ -271,7 +271,6 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
 
 
 def _show(record: Record, found: Answer, within: int, policy: str) -> None:
-    from headway.explain.words import duration
 
     console, main = output(), found.main
     of, clock = main.forecast, partial(_clock, record)
@@ -323,7 +322,6 @@ def chance_text(chance: float, draws: int) -> str:
 
 
 def _others(console: Any, found: Answer, within: int, wait: Any) -> None:
-    from headway.explain.words import duration
 
     table = table_of(
         "change", f">within {duration(within)}", ">instead of", ">half start within", ">9 of 10 within"

@@ -16,10 +16,11 @@ from headway.explain.provisional import with_notes
 from headway.explain.slurm import is_slurms
 from headway.explain.waiting import at_submission, promise, reason, while_waiting
 from headway.explain.what_if import what_if
-from headway.explain.words import at, duration, processors
+from headway.explain.words import at, processors
 from headway.metrics.comparison import brief
 from headway.plain import Progress
 from headway.schedule import Schedule
+from headway.units import duration
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from headway.explain.provisional import provisional
 from headway.explain.redirection import redirected
 from headway.explain.urgent import guest, suspended, urgent
 from headway.explain.urgent_deadlines import over_deadlines
-from headway.explain.words import at, duration, jobs, processors
+from headway.explain.words import at, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
+from headway.units import duration
 
 
 def killed(case: Case) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from headway.explain.place import Case
-from headway.explain.words import at, duration, processors, times
+from headway.explain.words import at, processors, times
 from headway.plain import counted
 from headway.schedule.codes import WHY
 from headway.schedule.moves import Moves
+from headway.units import duration
 
 TOLD = 5
 """Moves told one by one; the first and the last of more."""

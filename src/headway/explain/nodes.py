@@ -6,12 +6,13 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.explain.place import Case
-from headway.explain.words import NOT_AGAIN, at, duration, processors
+from headway.explain.words import NOT_AGAIN, at, processors
 from headway.platform.node_table import nodes_of
 from headway.policies.nodes.baseline import Baseline
 from headway.policies.nodes.policy import OnNodes, Scored
 from headway.policies.nodes.watching import Terms, watched
 from headway.policies.spec import parse_spec
+from headway.units import duration
 
 SHOWN = 3
 """Other nodes that are told of."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.explain.place import Case
-from headway.explain.words import at, duration, times
+from headway.explain.words import at, times
 from headway.schedule import Schedule
 from headway.simulate import simulate
-from headway.units import seconds_text
+from headway.units import duration, seconds_text
 
 if TYPE_CHECKING:
     from headway.policies.deadline.notes import Displacement

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from headway.explain.place import Case, Rows
-from headway.explain.words import at, count_jobs, duration, jobs, processors
+from headway.explain.words import at, count_jobs, jobs, processors
 from headway.schedule.codes import ENDED, STATES, TO_REDIRECTION, WHY
+from headway.units import duration
 
 
 def redirected(case: Case) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from headway.explain.place import Case
-from headway.explain.words import at, duration
+from headway.explain.words import at
 from headway.schedule.codes import ENDED
-from headway.units import SECOND
+from headway.units import SECOND, duration
 
 FACTORS = (
     ("age", "age", ""),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from headway.explain.place import Case
-from headway.explain.words import at, count_jobs, duration, jobs, processors
+from headway.explain.words import at, count_jobs, jobs, processors
 from headway.platform.processor_sets import numbers
 from headway.schedule.codes import ENDED, FOR_URGENT, STATES, WHY
+from headway.units import duration
 
 RUNNING, SUSPENDED = STATES.index("running"), STATES.index("suspended")
 SWAPS = (STATES.index("swap_out"), STATES.index("swap_in"))

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.explain.place import Case, Rows
-from headway.explain.words import at, count_jobs, duration, jobs, processors
+from headway.explain.words import at, count_jobs, jobs, processors
 from headway.plain import listed
 from headway.schedule.codes import ENDED, STATES, WHY
+from headway.units import duration
 
 MANY = 4
 """Ends of jobs, and outages, told one by one; more are summed up."""

@@ -10,11 +10,12 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.explain.place import Case
-from headway.explain.words import NOT_AGAIN, at, duration, processors
+from headway.explain.words import NOT_AGAIN, at, processors
 from headway.plain import Progress
 from headway.policies.own.sources import digests
 from headway.policies.spec import parse_spec
 from headway.simulate import simulate
+from headway.units import duration
 from headway.workload import Workload
 
 

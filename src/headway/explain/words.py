@@ -1,4 +1,4 @@
-"""Durations, instants and jobs in words."""
+"""Instants and jobs in words."""
 
 from __future__ import annotations
 
@@ -6,30 +6,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from headway.plain import listed
-from headway.units import MINUTE, SECOND, date_text, seconds_text
+from headway.units import date_text, duration, seconds_text
 
-UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 SHOWN = 5
 NOT_AGAIN = "the run cannot be repeated with this version and what is known of the jobs"
-
-
-def duration(us: int) -> str:
-    """A duration in its two largest units: ``2 h 5 min``.
-
-    >>> duration(7_500_000_000), duration(61_500_000), duration(0)
-    ('2 h 5 min', '1 min 1.5 s', '0 s')
-    """
-    if us < MINUTE:
-        return f"{seconds_text(us)} s"
-    parts: list[str] = []
-    rest = us
-    for name, seconds in UNITS:
-        if name == "s" and rest and not parts[1:]:
-            parts.append(f"{seconds_text(rest)} s")
-        elif rest >= seconds * SECOND and name != "s":
-            count, rest = divmod(rest, seconds * SECOND)
-            parts.append(f"{count} {name}")
-    return " ".join(parts[:2])
 
 
 class Submitted(Protocol):

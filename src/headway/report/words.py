@@ -5,10 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from headway.plain import number_text
+from headway.units import span_text
 
 Number = int | float | None
-
-MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 31557600
 
 
 def number(value: Number) -> str:
@@ -17,31 +16,21 @@ def number(value: Number) -> str:
     >>> number(12345.6), number(0.123456), number(-7), number(None)
     ('12,346', '0.1235', '−7', '–')
     """
-    text = number_text(value, "–")
-    return f"−{text[1:]}" if text.startswith("-") else text
+    return _minus(number_text(value, "–"))
 
 
 def span(seconds: Number) -> str:
-    """A time in its two largest units.
+    """A time in its two largest units, a dash for none.
 
-    >>> span(45), span(3600), span(4000), span(200_000), span(70_000_000), span(-90)
-    ('45 s', '1 h', '1 h 6 min', '2 d 7 h', '2.2 years', '−90 s')
+    >>> span(4000), span(-90), span(None)
+    ('1 h 6 min', '−90 s', '–')
     """
-    if seconds is None:
-        return "–"
-    if seconds < 0:
-        return f"−{span(-seconds)}"
-    if seconds < 2 * MINUTE:
-        return f"{seconds:.3g} s"
-    whole = round(seconds)
-    if whole >= 2 * YEAR:
-        return f"{whole / YEAR:.1f} years"
-    days, hours, minutes = whole // DAY, whole % DAY // HOUR, whole % HOUR // MINUTE
-    if days:
-        return f"{days:,} d" + (f" {hours} h" if hours else "")
-    if hours:
-        return f"{hours} h" + (f" {minutes} min" if minutes else "")
-    return f"{minutes} min" + (f" {whole % 60} s" if whole % 60 else "")
+    return "–" if seconds is None else _minus(span_text(seconds))
+
+
+def _minus(text: str) -> str:
+    """A number with the sign that printers set."""
+    return f"−{text[1:]}" if text.startswith("-") else text
 
 
 def percent(share: Number, places: int = 1) -> str:

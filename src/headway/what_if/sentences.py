@@ -8,6 +8,7 @@ from headway.campaign.intervals import Paired
 from headway.changes import counts_processors
 from headway.plain import counted, signed_percent
 from headway.policies.spec import parse_spec
+from headway.units import span_text
 from headway.what_if.answer import Answer, Class
 
 FEWEST = 5
@@ -49,7 +50,7 @@ def _overall(found: Answer) -> str:
     way = "shorter" if overall.difference < 0 else "longer"
     lost = len(found.base) - overall.pairs
     of = f" of the {counted(overall.pairs, 'job')} that run either way" if lost else ""
-    value, base = spoken(overall.value), spoken(overall.base)
+    value, base = span_text(overall.value), span_text(overall.base)
     text = f"With {found.name} the mean wait{of} " + (
         f"stays at {base}" if value == base else f"is {value} instead of {base}"
     )
@@ -114,11 +115,11 @@ def _who(classes: Sequence[Class], *, gain: bool) -> str:
 
 def _much(one: Class) -> str:
     """The difference, and its bounds where there are any."""
-    text = spoken(abs(one.difference))
+    text = span_text(abs(one.difference))
     if one.bounds is None or (one.low == one.high and one.over_weeks is None):
         return text
     least, most = sorted(map(abs, one.bounds))
-    return f"{text} ({spoken(least)} to {spoken(most)})"
+    return f"{text} ({span_text(least)} to {span_text(most)})"
 
 
 def _users(users: Sequence[Class]) -> list[str]:
@@ -214,15 +215,6 @@ def _unknown(found: Answer) -> str:
     return text + f"and what is not modelled of the site ({', '.join(names[:5])}{more})."
 
 
-def spoken(seconds: float) -> str:
-    """A time as people say it."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} d"
-
-
 def signed(seconds: float) -> str:
     """A difference of times with its sign."""
-    return ("+" if seconds > 0 else "-" if seconds < 0 else "") + spoken(abs(seconds))
+    return ("+" if seconds > 0 else "") + span_text(seconds)
