@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import socket
 import threading
 from typing import Any
@@ -117,6 +118,15 @@ def test_decide_answers_batsims_own_words_over_a_socket() -> None:
         ),
         ({}, [{"type": "RESOURCE_STATE_CHANGED", "data": {"resources": "1", "state": "42"}}], "RESOURCE_"),
         ({}, [{"type": "JOB_SUBMITTED", "data": {"job_id": "w0!1"}}], "a job with res"),
+        ({}, [submitted("w0!1", 1.5, 9, 1)], "a job with res"),  # type: ignore[arg-type]
+        ({}, [submitted("w0!1", 1, math.nan, 1)], "a walltime in seconds"),
+        ({}, [submitted("w0!1", 1, 1e300, 1)], "a walltime in seconds"),
+        ({}, [submitted("w0!1", 1, 9, 1), submitted("w0!1", 1, 9, 1)], "submitted the job w0!1 twice"),
+        ({}, [completed("w0!1", "0")], "JOB_COMPLETED of w0!1, which does not run"),
+        ({}, [{"type": "SIMULATION_BEGINS", "data": BEGINS}], "SIMULATION_BEGINS twice"),
+        ({}, [{"type": "QUERY", "data": {"requests": 5}}], "QUERY for 5"),
+        ({"compute_resources": [{"id": 0}, {"id": 0}]}, [], "an id each"),
+        ({"compute_resources": [{"id": math.inf}]}, [], "an id each"),
     ],
 )
 def test_what_would_make_the_policy_count_wrongly_is_refused(
@@ -127,3 +137,21 @@ def test_what_would_make_the_policy_count_wrongly_is_refused(
     with pytest.raises(HeadwayError, match=said):
         decider.answer(parse(first, "Batsim"))
         decider.answer(parse(asked(1.0, later), "Batsim"))
+
+
+def test_time_goes_on() -> None:
+    decider = Decider(parse_spec("fcfs"))
+    for now in (0, 5, 5):
+        decider.answer(
+            parse(asked(now, [{"type": "SIMULATION_BEGINS", "data": BEGINS}] if not now else []), "Batsim")
+        )
+    with pytest.raises(HeadwayError, match="the time 4 s after 5 s"):
+        decider.answer(parse(asked(4, []), "Batsim"))
+
+
+def test_a_walltime_without_end_is_none() -> None:
+    decider = Decider(parse_spec("easy"))
+    decider.answer(parse(asked(0, [{"type": "SIMULATION_BEGINS", "data": BEGINS}]), "Batsim"))
+    for now in (1, 2.3e12):  # in the first and the last second that can be counted with
+        told = parse(asked(now, [submitted(f"w0!{now}", 1, 2.3e12, now)]), "Batsim")
+        assert [event.type for event in decider.answer(told).events] == ["EXECUTE_JOB"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import json
+import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from headway.batsim.exchange import asking, connected, recorded, replayed
 from headway.batsim.files import write_files
 from headway.batsim.messages import Event, Message, parse, processors, ranges
 from headway.batsim.outcome import schedule_of
+from headway.batsim.profiles import lasting
 from headway.batsim.simulation import Settings, Simulation
 from headway.errors import HeadwayError, InputError
 from headway.policies.spec import parse_spec
@@ -254,6 +256,47 @@ def test_jobs_are_registered_while_it_runs(tmp_path: Path) -> None:
         scripted(log, answer).run()
 
 
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        ({"job_id": "w0!3"}, "'w0!3', which there is already"),  # it is submitted later
+        ({"job": {"res": 2.5, "profile": "p"}}, "2.5 is no number of processors"),
+        ({"job": {"res": 1 << 70, "profile": "p"}}, "is no number of processors"),
+        ({"job": {"res": 1, "profile": "p", "walltime": math.inf}}, "inf is no time in seconds"),
+        ({"job": {"res": 1, "profile": "p", "walltime": math.nan}}, "nan is no time in seconds"),
+    ],
+)
+def test_jobs_that_cannot_be_registered(job: dict[str, Any], said: str) -> None:
+    with pytest.raises(HeadwayError, match=said):
+        scripted(
+            THREE, send("REGISTER_JOB", **{"job_id": "w0!9", "job": {}} | job), Settings(dynamic=True)
+        ).run()
+
+
+def test_sequences_of_sequences_are_added_up_once() -> None:
+    profiles: dict[str, Any] = {"0": {"type": "delay", "delay": 1}}
+    for k in range(40):
+        profiles[str(k + 1)] = {"type": "composed", "seq": [str(k)] * 2}
+    assert lasting("40", profiles) == 2**40 * 1_000_000
+
+
+def test_an_answer_in_two_parts() -> None:
+    zmq = pytest.importorskip("zmq")
+    with zmq.Context() as context, context.socket(zmq.REP) as scheduler:
+        port = scheduler.bind_to_random_port("tcp://127.0.0.1")
+
+        def answer() -> None:
+            for _ in range(2):
+                scheduler.recv()
+                scheduler.send_multipart([b'{"now": 0, ', b'"events": []}'])
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with connected(f"tcp://127.0.0.1:{port}", 20_000) as say:
+            assert [parse(say("{}"), "the scheduler").now for _ in range(2)] == [0, 0]
+        thread.join()
+
+
 def rows_of(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text().splitlines()))
 
@@ -283,7 +326,11 @@ def send(kind: str, **data: Any) -> Answer:
         ),
         (send("QUERY", requests={"consumed_energy": {}}), "QUERY for consumed_energy: energy and temp"),
         (send("DANCE"), "sent DANCE, which is no request of the protocol"),
+        (send("QUERY", requests=5), "QUERY for 5: energy and temp"),
         (send("KILL_JOB"), "KILL_JOB with data that do not fit"),
+        (send("KILL_JOB", job_ids="w0!1"), "job_ids is no list"),
+        (send("CALL_ME_LATER", timestamp=math.inf), "inf is no time in seconds"),
+        (send("CALL_ME_LATER", timestamp=1e18), r"1e\+18 is no time in seconds"),
         (lambda message: [], "left 3 jobs waiting for ever, the first of them w0!1"),
     ],
 )

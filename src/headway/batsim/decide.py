@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.batsim.messages import Event, Message, ranges, seconds
+from headway.batsim.messages import Event, Message, asked_by, queried, ranges, seconds
 from headway.engine.tables import OPEN, Clock, Job, Phase, Run
 from headway.errors import InputError, PolicyError, UsageError
 from headway.platform import Platform
 from headway.policies.joining import Joining
 from headway.policies.prepare import UNBOUNDED
 from headway.policies.spec import Spec
-from headway.units import NEVER, microseconds
+from headway.units import NEVER
+from headway.values import COUNT, fits
 
 IGNORED = ("JOB_KILLED", "REQUESTED_CALL", "SIMULATION_ENDS")
 """What needs no answer of its own: a killed job is told as completed, too."""
@@ -41,15 +42,19 @@ class Decider:
         self.free: list[int] = []
         self.machines: dict[int, list[int]] = {}
         self.numbers: dict[str, int] = {}
+        """Of all jobs but those that were rejected."""
         self.names: list[str] = []
         self.seen = self.messages = 0
-        self.called = -1
+        self.called = self.now = -1
         self.over = False
 
     def answer(self, message: Message) -> Message:
         """What is to be done now."""
         self.messages += 1
         requests: list[Event] = []
+        if message.now < self.now:
+            raise InputError(f"Batsim sent the time {seconds(message.now)} s after {seconds(self.now)} s")
+        self.now = message.now
         for event in message.events:
             if event.type == "SIMULATION_BEGINS":
                 self._begin(event.data)
@@ -68,11 +73,12 @@ class Decider:
         return self.line
 
     def _begin(self, data: dict[str, Any]) -> None:
-        try:
-            resources = data["compute_resources"]
-            self.free = sorted(int(resource["id"]) for resource in resources)
-        except (KeyError, TypeError, ValueError):
-            raise InputError("SIMULATION_BEGINS has no list compute_resources with an id each") from None
+        resources: Any = data.get("compute_resources")
+        if not fits(resources, [{"id": COUNT}]) or len({each["id"] for each in resources}) < len(resources):
+            raise InputError("SIMULATION_BEGINS has no list compute_resources with an id each")
+        if self.line is not None:
+            raise InputError("Batsim sent SIMULATION_BEGINS twice")
+        self.free = sorted(resource["id"] for resource in resources)
         for word in SHARING:
             if data.get(word):
                 raise UsageError(
@@ -89,10 +95,9 @@ class Decider:
         if event.type == "JOB_SUBMITTED":
             return self._submitted(event.data, now)
         if event.type == "JOB_COMPLETED":
-            self._completed(str(event.data.get("job_id")))
+            self._completed(event.data.get("job_id"))
         elif event.type == "QUERY":
-            asked = ", ".join(event.data.get("requests", {}))
-            raise UsageError(f"Batsim sent QUERY for {asked}, which headway decide does not answer")
+            raise UsageError(f"Batsim sent QUERY for {queried(event)}, which headway decide does not answer")
         elif event.type == "NOTIFY":
             if (told := event.data.get("type")) not in NOTICES:
                 raise UsageError(
@@ -104,13 +109,15 @@ class Decider:
 
     def _submitted(self, data: dict[str, Any], now: int) -> list[Event]:
         try:
-            name, job = str(data["job_id"]), data["job"]
-            procs, walltime = int(job["res"]), job.get("walltime", -1)
-            planned = microseconds(walltime) if walltime is not None and walltime >= 0 else UNBOUNDED
-        except (KeyError, TypeError, ValueError):
+            name = str(data["job_id"])
+            procs, planned = asked_by(data["job"])
+        except (KeyError, TypeError, ValueError, AttributeError):
             raise InputError(
-                f"JOB_SUBMITTED has {data}, where job_id and a job with res are needed"
+                f"JOB_SUBMITTED has {data}, where job_id and a job with res are needed, and with a walltime "
+                "in seconds or none"
             ) from None
+        if name in self.numbers:
+            raise InputError(f"Batsim submitted the job {name} twice")
         line = self._line()
         if procs > line.procs or procs < 1:
             return [Event(now, "REJECT_JOB", {"job_id": name})]
@@ -120,12 +127,11 @@ class Decider:
         self.names.append(name)
         return []
 
-    def _completed(self, name: str) -> None:
-        if name not in self.numbers:
-            return  # it was rejected
-        number = self.numbers[name]
-        if self._line().driver.end(number):
-            self.free = sorted(self.free + self.machines.pop(number, []))
+    def _completed(self, name: object) -> None:
+        number = self.numbers.get(str(name))
+        if number is None or not self._line().driver.end(number):
+            raise InputError(f"Batsim sent JOB_COMPLETED of {name}, which does not run")
+        self.free = sorted(self.free + self.machines.pop(number))
 
     def _decided(self, now: int) -> list[Event]:
         driver = self._line().driver

@@ -44,6 +44,11 @@ def check_port(endpoint: str) -> None:
         raise UsageError(f"--socket {endpoint}: a port is from 1 to 65535; write it as tcp://localhost:28000")
 
 
+def received(socket: Any) -> bytes:
+    """A message that came, whole, in however many parts it was sent."""
+    return b"".join(socket.recv_multipart())
+
+
 @contextlib.contextmanager
 def connected(endpoint: str, patience: int = PATIENCE) -> Iterator[Say]:
     """A scheduler that listens at an endpoint such as ``tcp://localhost:28000``."""
@@ -61,7 +66,7 @@ def connected(endpoint: str, patience: int = PATIENCE) -> Iterator[Say]:
         def say(text: str) -> str:
             socket.send_string(text)
             try:
-                return bytes(socket.recv()).decode("utf-8", "replace")
+                return received(socket).decode("utf-8", "replace")
             except library.Again:
                 raise UsageError(
                     f"no scheduler answered at {endpoint} within {patience / 1000:g} s; is it running, and "

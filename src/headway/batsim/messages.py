@@ -18,8 +18,9 @@ import numpy as np
 from headway.engine.ranges import ranges_of
 from headway.errors import InputError
 from headway.platform import processor_sets
-from headway.units import SECOND, microseconds
-from headway.values import NUMBER, fits
+from headway.policies.prepare import UNBOUNDED
+from headway.units import LATEST, SECOND, microseconds
+from headway.values import BITS64, NUMBER, fits
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ def parse(text: str | bytes, who: str) -> Message:
     """A message that was received from ``who``; what is wrong in it is said in a sentence."""
     try:
         document = json.loads(text)
-        now = _time(document["now"])
+        now = time_of(document["now"])
         events = tuple(
             Event(
-                _time(event["timestamp"]),
+                time_of(event["timestamp"]),
                 _is(str, event["type"]),
                 _is(dict, event.get("data", {})),
             )
@@ -73,10 +74,27 @@ def parse(text: str | bytes, who: str) -> Message:
     return Message(now, events)
 
 
-def _time(value: Any) -> int:
-    if not fits(value, NUMBER) or not 0 <= value < 1e15:
+def time_of(value: Any) -> int:
+    """A time (µs) as a message has it; ValueError where it is none, or cannot be counted with."""
+    if not fits(value, NUMBER) or not 0 <= value <= LATEST // SECOND:
         raise ValueError(f"{value!r} is no time in seconds")
     return microseconds(value)
+
+
+def asked_by(job: dict[str, Any]) -> tuple[int, int]:
+    """The processors and the walltime (µs) a job in a message asks for; ValueError where they are none."""
+    procs, walltime = job["res"], job.get("walltime")
+    if not fits(procs, BITS64):
+        raise ValueError(f"{procs!r} is no number of processors")
+    if walltime is None or (fits(walltime, NUMBER) and walltime < 0):
+        return procs, UNBOUNDED
+    return procs, min(time_of(walltime), UNBOUNDED)
+
+
+def queried(query: Event) -> str:
+    """What a QUERY asks for."""
+    asked = query.data.get("requests", {})
+    return ", ".join(map(str, asked)) if isinstance(asked, dict | list) else str(asked)
 
 
 def _is(kind: type[Any], value: Any) -> Any:

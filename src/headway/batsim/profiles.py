@@ -29,8 +29,13 @@ def refuse_others(profiles: Mapping[str, Any], file: str) -> None:
         )
 
 
-def lasting(name: str, profiles: Mapping[str, Any], depth: int = 0) -> int:
-    """How long a profile lasts (µs)."""
+def lasting(
+    name: str, profiles: Mapping[str, Any], depth: int = 0, known: dict[str, int] | None = None
+) -> int:
+    """How long a profile lasts (µs); `known` are those of its parts that were already asked for."""
+    known = {} if known is None else known
+    if name in known:
+        return known[name]
     profile = profiles.get(name)
     if not isinstance(profile, dict):
         raise UsageError(f"the scheduler registered a job with the profile {name!r}, which there is not")
@@ -39,14 +44,16 @@ def lasting(name: str, profiles: Mapping[str, Any], depth: int = 0) -> int:
         delay: Any = profile.get("delay")
         if not fits(delay, NUMBER) or not 0 <= delay <= LONGEST // SECOND:
             raise UsageError(f"the profile {name!r} has the delay {delay!r}, which is no time in seconds")
-        return microseconds(delay)
+        known[name] = microseconds(delay)
+        return known[name]
     if kind not in LASTING or not isinstance(profile.get("seq"), list) or depth > DEEPEST:
         raise UsageError(
             f"the scheduler registered the profile {name!r} of the type {kind}; Headway models delays, and "
             "sequences of them"
         )
     times = profile.get("repeat", profile.get("nb", 1))
-    total = sum(lasting(str(part), profiles, depth + 1) for part in profile["seq"])
+    total = sum(lasting(str(part), profiles, depth + 1, known) for part in profile["seq"])
     if type(times) is not int or not 0 <= times * total <= LONGEST:
         raise UsageError(f"the profile {name!r} is repeated {times!r} times, which cannot be")
-    return times * total
+    known[name] = times * total
+    return known[name]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.batsim.messages import Event, Message, processors, ranges, seconds
+from headway.batsim.messages import Event, Message, asked_by, processors, queried, ranges, seconds, time_of
 from headway.batsim.profiles import lasting
 from headway.batsim.verbs import nothing, reject_now, start_now
 from headway.engine.drive import Setup
@@ -24,9 +24,9 @@ from headway.engine.driver import NO_JOBS, Driver
 from headway.engine.tables import JOB_ROWS, Clock, Ended, List, Phase, Run, Why
 from headway.engine.tables import Job as JobRow
 from headway.errors import PolicyError, UsageError
-from headway.plain import Progress
+from headway.plain import Progress, counted
 from headway.policies.prepare import UNBOUNDED
-from headway.units import NEVER, SECOND
+from headway.units import NEVER
 from headway.workload import Workload
 
 Ask = Callable[[Message], Message]
@@ -183,7 +183,7 @@ class Simulation:
         waiting = [job for job in self.of_number if self._phase(job) == Phase.WAITING]
         if waiting:
             raise PolicyError(
-                f"the scheduler left {len(waiting)} jobs waiting for ever, the first of them "
+                f"the scheduler left {counted(len(waiting), 'job')} waiting for ever, the first of them "
                 f"{waiting[0].name}, which wants {waiting[0].procs} processors: nothing runs, nothing is "
                 f"submitted after {seconds(self.now)} s and it asked for no call"
             )
@@ -295,7 +295,7 @@ class Simulation:
             }
             if event.type not in verbs:
                 what = NOT_MODELLED.get(event.type)
-                asked = ", ".join(event.data.get("requests", {})) if event.type == "QUERY" else ""
+                asked = queried(event) if event.type == "QUERY" else ""
                 raise UsageError(
                     f"at {seconds(t)} s the scheduler sent {event.type}{f' for {asked}' if asked else ''}"
                     + (f": {what} are not modelled" if what else ", which is no request of the protocol")
@@ -358,6 +358,8 @@ class Simulation:
 
     def _kill(self, t: int, data: dict[str, Any]) -> None:
         progress: dict[str, Any] = {}
+        if not isinstance(data["job_ids"], list):
+            raise TypeError("job_ids is no list")
         names = [str(name) for name in data["job_ids"]]
         for name in names:
             job = self._job(t, name, "killed")
@@ -376,8 +378,7 @@ class Simulation:
         return int(state.runs[Run.START, state.jobs[JobRow.RUN, job.number]])
 
     def _call_later(self, t: int, data: dict[str, Any]) -> None:
-        at = round(float(data["timestamp"]) * SECOND)
-        heappush(self.calls, max(at, t))
+        heappush(self.calls, max(time_of(data["timestamp"]), t))
 
     def _register_profile(self, t: int, data: dict[str, Any]) -> None:
         self._need_dynamic("a profile")
@@ -389,18 +390,17 @@ class Simulation:
     def _register_job(self, t: int, data: dict[str, Any]) -> None:
         self._need_dynamic("a job")
         name, asked = str(data["job_id"]), data["job"]
-        if name in self.jobs or "!" not in name:
+        is_there = name in self.jobs or any(job.name == name for job in self.coming)
+        if is_there or "!" not in name:
             raise PolicyError(
                 f"at {seconds(t)} s the scheduler registered a job {name!r}, which "
-                + ("there is already" if name in self.jobs else "has no workload: it is written name!id")
+                + ("there is already" if is_there else "has no workload: it is written name!id")
             )
-        procs = int(asked["res"])
+        procs, walltime = asked_by(asked)
         if procs < 1:
             raise PolicyError(f"{name} asks for {procs} processors; it needs at least 1")
         profile = str(asked["profile"])
         runtime = lasting(profile, self.profiles.get(name.partition("!")[0], {}))
-        given = float(asked.get("walltime", -1))
-        walltime = round(given * SECOND) if given >= 0 else UNBOUNDED
         self._submit(t, Job(name, procs, walltime, runtime, profile, t), self.settings.acknowledge)
 
     def _need_dynamic(self, what: str) -> None:

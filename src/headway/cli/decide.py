@@ -25,7 +25,7 @@ def decide(
 ) -> None:
     """Let a policy decide for Batsim. It listens and answers Batsim's questions until the simulation ends."""
     from headway.batsim.decide import Decider
-    from headway.batsim.exchange import LARGEST_MESSAGE, check_port, zmq
+    from headway.batsim.exchange import LARGEST_MESSAGE, check_port, received, zmq
     from headway.batsim.messages import parse
 
     decider, library = Decider(parse_spec(policy)), zmq()
@@ -38,7 +38,7 @@ def decide(
         except library.ZMQError as error:
             raise UsageError(f"--socket {socket}: {error}; write it as tcp://127.0.0.1:28000") from None
         while not decider.over:
-            listening.send_string(decider.answer(parse(listening.recv(), "Batsim")).text())
+            listening.send_string(decider.answer(parse(received(listening), "Batsim")).text())
     if not quiet:
         output().print(
             f"{counted(decider.finished, 'job')} ended, {counted(decider.messages, 'message')} answered"
