@@ -280,7 +280,14 @@ def test_audit_of_another_tools_schedule(headway: Headway) -> None:
     assert any(2 in fault["jobs"] for fault in document["faults"])
     shown = headway("audit", "bad.csv", "--trace", "log.swf")
     assert shown.status == 1
-    assert document["faults"][0]["message"] in shown.out
+    assert document["faults"][0]["message"] in shown.out and "--runs" not in shown.out
+
+
+def test_audit_says_what_jobs_in_parts_need(headway: Headway) -> None:
+    headway.write("longer.csv", "job,start,end\n1,0,10\n2,10,20\n3,2,7\n4,20,45\n")
+    shown = headway("audit", "longer.csv", "--trace", "log.swf")
+    assert shown.status == 1 and "run length" in shown.out
+    assert "give the parts of such jobs with --runs FILE" in " ".join(shown.out.split())
 
 
 NODES = """\

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from headway.audit import Audit
     from headway.workload import Workload
 
+IN_PARTS = {"run length", "walltime", "killing"}
+"""Invariants that a job breaks if it ran in parts and its parts are not known."""
+
 
 @command("audit", example="headway audit schedule.csv --trace log.swf.gz --procs 128")
 def audit(
@@ -69,6 +72,12 @@ def audit(
     elif not quiet:
         for name, verdict in verdicts.items():
             _print(name, verdict)
+            if runs is None and not target.is_dir() and IN_PARTS & {fault.law for fault in verdict.faults}:
+                output().print(
+                    "A job that loaded a file, was suspended or started again counts as one run here; "
+                    "give the parts of such jobs with --runs FILE",
+                    style="dim",
+                )
     return DONE if all(verdict.ok for verdict in verdicts.values()) else FAULT
 
 
