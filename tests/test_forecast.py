@@ -365,6 +365,15 @@ def test_a_new_job_that_can_never_run_is_refused(record: Record) -> None:
         answer(Outlook(record, "easy"), 20 * DAY, Question(1, SECOND, row=0), teachers=0)
 
 
+def test_a_job_that_can_never_run_is_refused_before_anything_is_simulated(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outlook = Outlook(record, "easy")
+    monkeypatch.setattr(Outlook, "at", lambda *_: pytest.fail("a forecast was made"))
+    with pytest.raises(UsageError, match="no such job can ever start"):
+        answer(outlook, record.last, Question(PROCS + 1, 3600 * SECOND))
+
+
 def test_shorter_and_smaller_jobs_have_better_chances(record: Record) -> None:
     waited = np.flatnonzero(record.start - record.workload.submit > 4 * 3600 * SECOND)
     now = int(record.workload.submit[waited[-1]]) + 1

@@ -271,7 +271,6 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
 
 
 def _show(record: Record, found: Answer, within: int, policy: str) -> None:
-
     console, main = output(), found.main
     of, clock = main.forecast, partial(_clock, record)
 
@@ -322,7 +321,6 @@ def chance_text(chance: float, draws: int) -> str:
 
 
 def _others(console: Any, found: Answer, within: int, wait: Any) -> None:
-
     table = table_of(
         "change", f">within {duration(within)}", ">instead of", ">half start within", ">9 of 10 within"
     )

@@ -115,6 +115,8 @@ def answer(
         if progress is not None:
             progress(done, total)
 
+    if question.row is None:
+        outlook.joined(now, question.procs, question.walltime, **question.codes)  # or NeverStarts, at once
     waits = Waits(outlook.record)
     correction = teach(outlook, now, teachers, seed, lambda done, _: told(done)) if teachers else None
     if correction is not None:
