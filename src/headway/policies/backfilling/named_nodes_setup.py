@@ -68,7 +68,7 @@ class OnNamedNodes(Slurm):
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.backfilling.named_nodes import backfill_on_nodes
-        from headway.policies.slurm.setup import node_table
+        from headway.policies.slurm.site_tables import node_table
 
         site = site_of(arrivals)
         memory = tables(site, arrivals, self.nodes == "whole", self.depth)
@@ -83,7 +83,8 @@ class OnNamedNodes(Slurm):
 def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
     """The tables of Slurm's rules as far as the choice of nodes needs them, and room for reservations."""
     from headway.policies.slurm.settings import Preemption, Setting
-    from headway.policies.slurm.setup import controller, node_table
+    from headway.policies.slurm.setup import controller
+    from headway.policies.slurm.site_tables import node_table
     from headway.policies.slurm.tables import Plan, SlurmJob
 
     memory = controller(site, arrivals, 0)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.engine.drive import Setup
-from headway.engine.tables import NODE_ROWS, Node, Table
+from headway.engine.tables import Table
 from headway.policies.prepare import BOOTING, Arrivals, Prepared
 from headway.policies.slurm.bits import packed, words_for
-from headway.policies.slurm.fitting import is_up
 from headway.policies.slurm.holders import (
     NAMED,
     WAIVERS,
@@ -24,7 +23,6 @@ from headway.policies.slurm.holders import (
     holder_rows,
     limits_age,
     limits_nodes,
-    or_unset,
     other_resources,
     ranks,
     tres_weights,
@@ -34,11 +32,8 @@ from headway.policies.slurm.holders import (
 from headway.policies.slurm.levels import (
     core_words,
     further_total,
-    level_of,
     level_table,
     mode_of,
-    rows_of,
-    suspends,
     time_slice,
 )
 from headway.policies.slurm.life import (
@@ -51,17 +46,24 @@ from headway.policies.slurm.life import (
     reservation_tables,
 )
 from headway.policies.slurm.life_tables import Victim
-from headway.policies.slurm.offers import LIGHTER, Terms
+from headway.policies.slurm.offers import Terms
 from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
 from headway.policies.slurm.requests import Requests, padded
 from headway.policies.slurm.settings import NOTICED_LATE, Preemption, Setting, Weight
+from headway.policies.slurm.site_tables import (
+    may_preempt,
+    members,
+    network,
+    node_rows,
+    node_table,
+    partition_rows,
+)
 from headway.policies.slurm.tables import (
     UNSET,
     Count,
     Memory,
-    Partition,
     Plan,
     Reason,
     Record,
@@ -70,17 +72,18 @@ from headway.policies.slurm.tables import (
     SlurmClock,
     SlurmJob,
     SlurmNode,
-    Switch,
     Work,
 )
 from headway.site import Site
 from headway.site.access import enforces, limits_are_safe, limits_bind
 from headway.site.diagnosis import LATEST
-from headway.site.model import UNLIMITED, outage_of
-from headway.site.model import Partition as OfSite
+from headway.site.model import UNLIMITED
 from headway.site.once import once
-from headway.site.topology import is_one_network, is_optional, steps_between
+from headway.site.topology import is_optional
 from headway.units import SECOND, WEEK
+
+Tables = dict[str, Any]
+"""Tables of the memory by name."""
 
 MOST_HELD = 1 << 17
 """Ends of running jobs on nodes that there is room for; with more, the search imagines them one by one."""
@@ -123,153 +126,157 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
     )
 
 
-@once
-def node_table(site: Site) -> Table:
-    """The engine's table of nodes; their generic resources are the further rows."""
-    further = further_total(site)
-    table = np.zeros((NODE_ROWS + len(further), len(site.nodes)), np.int64)
-    table[NODE_ROWS:] = further
-    table[Node.CPUS] = table[Node.FREE_CPUS] = [node.cpus for node in site.nodes]
-    table[Node.MEMORY] = table[Node.FREE_MEMORY] = [node.memory_for_jobs_mb for node in site.nodes]
-    return table
-
-
 def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     """The controller's tables before the first job comes."""
     requests = Requests(site, arrivals)
-    jobs, nodes, users, accounts = requests.table(), len(site.nodes), requests.users, requests.accounts
-    resources, weights = [*NAMED, *other_resources(site)], tres_weights(site)
-    jobs = np.vstack([jobs, np.zeros((len(resources), jobs.shape[1]), np.int64)])
-    settings, holders = settings_of(site), len(site.qos) + len(site.associations)
-    settings[Setting.LIMITS_NODES] = settings[Setting.ENFORCE] and limits_nodes(site)
-    settings[Setting.BOUNDS_NODES] = settings[Setting.ENFORCE] and bounds_nodes(site)
-    by_user = any(partition.exclusive_user for partition in site.partitions)
-    settings[Setting.KEEPS_NODES] = by_user or bool((jobs[SlurmJob.KEEPS_NODES] > 0).any())
-    settings[Setting.USERS], settings[Setting.ACCOUNTS] = users, accounts
-    settings[Setting.ORIGIN] = arrivals.origin
-    settings[Setting.RESTRICTS] = any(any(row) for row in requests.standings)
-    user_rows, account_rows = (max(len(site.qos), 1) * max(one, 1) for one in (users, accounts))
-    counted = max(users * len(site.partitions), holders, 1)
-    slots = int(settings[Setting.BF_TABLE] + 2 * settings[Setting.BF_MAX_TEST] + 8)
-    plans = int(2 * settings[Setting.BF_MAX_TEST] + 8)
-    longest = max((len(row) for row in requests.partition_lists), default=1)
-    queue = jobs.shape[1] * longest + len(site.associations) + 2
-    first = int(arrivals.submit[0]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
-    last = int(arrivals.submit[-1]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
-    at_rest = node_rows(site)
-    at_rest[SlurmNode.IDLE_SINCE] = first
-    reservations, reserved = reservation_tables(site, last, HORIZON)
+    resources = [*NAMED, *other_resources(site)]
     licences, licences_asked = licence_tables(site, requests.count, requests.life)
+    jobs = np.vstack([requests.table(), np.zeros((len(resources), requests.count), np.int64)])
     jobs[SlurmJob.LICENCES] = licences_asked.any(axis=0)
-    limited = [f"gres/{name}" for name in gres_names(site)] + [""] * len(bounded(site))
-    words, in_partition = words_for(nodes), members(site)
-    room, levels = min(jobs.shape[1], nodes) + 1, level_table(site)
-    most = min(jobs.shape[1], site.cpus * max(levels.shape[1], 1)) + 1  # jobs that run or are suspended
+    first, last = _first_and_last(arrivals)
+    reservations, reserved = reservation_tables(site, last, HORIZON)
+    settings = _settings(site, arrivals, requests, jobs)
     return Memory(
         clock=clocks(settings, first, seed),
         settings=settings,
         weights=weights_of(site),
         jobs=jobs,
-        nodes=at_rest,
-        partitions=partition_rows(site),
-        members=in_partition,
         lists=padded(requests.partition_lists, UNSET),
         standing=padded(requests.standings, Reason.NONE),
         adapted=requests.adapted,
         features=requests.features,
         choices=requests.choices,
-        factors=factors(site, holders),
-        holders=holder_rows(site),
-        caps=caps(site, resources),
-        held=np.zeros((max(holders, 1), len(resources)), np.int64),
-        users=np.zeros((user_rows, len(resources) + 1), np.int64),
-        accounts=np.zeros((account_rows, len(resources) + 1), np.int64),
-        submitted_by_user=np.zeros(user_rows, np.int64),
-        submitted_by_account=np.zeros(account_rows, np.int64),
-        ageing_by_user=np.zeros(user_rows, np.int64),
-        ageing_by_account=np.zeros(account_rows, np.int64),
-        usage=usage_rows(site, first),
-        used=np.zeros((max(holders, 1), len(resources)), np.float64),
-        queue=np.zeros((len(Record), queue), np.int64),
-        running=np.zeros((2, most), np.int64),
-        epilogs=np.zeros((2, jobs.shape[1] + nodes + 1), np.int64),
-        trial=node_table(site),
-        work=np.zeros((len(Work), nodes), np.int64),
-        sets=np.zeros((len(Scratch), nodes), np.uint8),
-        slots=np.zeros((len(Slot), slots), np.int64),
-        least=np.zeros((1, 1), np.int64),
-        instant=np.zeros((1, 1), np.int64),
-        claims=np.zeros((1, 1), np.int64),
-        surveys=np.zeros((slots, min(len(in_partition) * len(requests.features), KINDS) + 1), np.int64),
-        plans=np.zeros((len(Plan), plans), np.int64),
-        counts=np.zeros((len(Count), counted), np.int64),
-        billing=billing(site, resources),
-        ranks=ranks(site),
+        required=np.vstack([requests.life.required, np.zeros_like(requests.life.required[:1])]),
         arrays=requests.life.arrays,
         dependencies=requests.life.dependencies,
         happenings=happenings(site, reservations, requests.life.by_users, first, last),
         reservations=reservations,
         reserved=reserved,
-        gres_total=further_total(site),
         gres_asked=gres_asked(site, requests.count, requests.life),
-        gres_of=gres_of(site),
-        gres_tres=np.array([resources.index(n) if n in resources else UNSET for n in limited], np.int64),
-        tres_weights=np.array([weights.get(name, 0.0) for name in resources]),
-        tres_whole=tres_whole(site, resources),
         licences=licences,
         licences_asked=licences_asked,
-        required=np.vstack([requests.life.required, np.zeros_like(requests.life.required[:1])]),
-        **network(site),
-        levels=levels,
-        imagined=node_table(site),
-        going=np.zeros((core_words(site), nodes), np.int64),
-        may_preempt=may_preempt(site),
-        victims=np.zeros((len(Victim), most), np.int64),
-        graces=np.zeros((2, most), np.int64),
-        returned=np.zeros(most, np.int64),
-        words_members=packed(in_partition, nodes),
-        words_features=packed(requests.features, nodes),
-        words_sets=np.zeros((len(Scratch), words), np.int64),
-        words_free=np.zeros((slots, words), np.int64),
-        licences_left=np.zeros((slots, licences.shape[1]), np.int64),
-        words_folded=np.zeros((slots, words), np.int64),
-        words_planned=np.zeros((plans, words), np.int64),
-        words_held=np.zeros((room, words), np.int64),
-        words_over=np.zeros((room, words), np.int64),
-        after=np.zeros((len(node_table(site)) + 1, min(site.cpus, MOST_HELD)), np.int64),
-        openings=np.zeros((MOST_OPENINGS, nodes), np.int64),
-        words_open=np.zeros((MOST_OPENINGS, words), np.int64),
-        opened_for=np.zeros((MOST_OPENINGS, 2 + len(Terms._fields) + len(further_total(site))), np.int64),
+        **_of_the_site(site, requests, first),
+        **_of_limits(site, requests, resources, first),
+        **_of_running_jobs(site, requests.count),
+        **_of_a_pass(site, requests, settings, licences.shape[1]),
     )
 
 
-@once
-def network(site: Site) -> dict[str, Table]:
-    """The tree of switches."""
-    count = len(site.switches)
-    below = np.zeros((count, len(site.nodes)), np.uint8)
-    for place, switch in enumerate(site.switches):
-        below[place, list(switch.nodes)] = 1
-    switches = np.zeros((len(Switch), count), np.int64)
-    switches[Switch.LEVEL] = [switch.level for switch in site.switches]
-    switches[Switch.PARENT] = [switch.parent for switch in site.switches]
+def _first_and_last(arrivals: Arrivals) -> tuple[int, int]:
+    """Seconds of the first and the last submission; 0 where there is none."""
+    if not len(arrivals.submit):
+        return 0, 0
+    first, last = (int(us) // SECOND + arrivals.origin for us in arrivals.submit[[0, -1]])
+    return first, last
+
+
+def _settings(site: Site, arrivals: Arrivals, requests: Requests, jobs: Table) -> Table:
+    """The parameters, and what need not be looked at because no job and no limit asks for it."""
+    settings = settings_of(site)
+    settings[Setting.LIMITS_NODES] = settings[Setting.ENFORCE] and limits_nodes(site)
+    settings[Setting.BOUNDS_NODES] = settings[Setting.ENFORCE] and bounds_nodes(site)
+    by_user = any(partition.exclusive_user for partition in site.partitions)
+    settings[Setting.KEEPS_NODES] = by_user or bool((jobs[SlurmJob.KEEPS_NODES] > 0).any())
+    settings[Setting.USERS], settings[Setting.ACCOUNTS] = requests.users, requests.accounts
+    settings[Setting.ORIGIN] = arrivals.origin
+    settings[Setting.RESTRICTS] = any(any(row) for row in requests.standings)
+    return settings
+
+
+def _of_the_site(site: Site, requests: Requests, first: int) -> Tables:
+    """Nodes, partitions, switches, generic resources."""
+    nodes, in_partition = node_rows(site), members(site)
+    nodes[SlurmNode.IDLE_SINCE] = first
     return {
-        "switches": switches,
-        "switch_steps": np.array(steps_between(site.switches), np.int64).reshape(count, count),
-        "words_switches": packed(below, len(site.nodes)).reshape(count, words_for(len(site.nodes))),
+        "nodes": nodes,
+        "partitions": partition_rows(site),
+        "members": in_partition,
+        "words_members": packed(in_partition, len(site.nodes)),
+        "words_features": packed(requests.features, len(site.nodes)),
+        "gres_total": further_total(site),
+        "gres_of": gres_of(site),
+        "levels": level_table(site),
+        "may_preempt": may_preempt(site),
+        **network(site),
     }
 
 
-@once
-def may_preempt(site: Site) -> Table:
-    """Whether jobs of one QOS may preempt those of another."""
-    count = len(site.qos)
-    table = np.zeros((max(count, 1), max(count, 1)), np.int64)
-    for place, one in enumerate(site.qos):
-        for name in one.preempt:
-            if name in site.qos_place:
-                table[place, site.qos_place[name]] = 1
-    return table
+def _of_limits(site: Site, requests: Requests, resources: list[str], first: int) -> Tables:
+    """What QOS and associations may hold, hold, and have used; and what goes by resources."""
+    holders = len(site.qos) + len(site.associations)
+    rows, weights = max(holders, 1), tres_weights(site)
+    by_user, by_account = (max(len(site.qos), 1) * max(of, 1) for of in (requests.users, requests.accounts))
+    limited = [f"gres/{name}" for name in gres_names(site)] + [""] * len(bounded(site))
+    return {
+        "factors": factors(site, holders),
+        "holders": holder_rows(site),
+        "caps": caps(site, resources),
+        "held": np.zeros((rows, len(resources)), np.int64),
+        "users": np.zeros((by_user, len(resources) + 1), np.int64),
+        "accounts": np.zeros((by_account, len(resources) + 1), np.int64),
+        "submitted_by_user": np.zeros(by_user, np.int64),
+        "submitted_by_account": np.zeros(by_account, np.int64),
+        "ageing_by_user": np.zeros(by_user, np.int64),
+        "ageing_by_account": np.zeros(by_account, np.int64),
+        "usage": usage_rows(site, first),
+        "used": np.zeros((rows, len(resources)), np.float64),
+        "billing": billing(site, resources),
+        "ranks": ranks(site),
+        "gres_tres": np.array([resources.index(n) if n in resources else UNSET for n in limited], np.int64),
+        "tres_weights": np.array([weights.get(name, 0.0) for name in resources]),
+        "tres_whole": tres_whole(site, resources),
+    }
+
+
+def _of_running_jobs(site: Site, jobs: int) -> Tables:
+    """Room for the jobs that run or are suspended, their ends, and what is free after them."""
+    nodes, words = len(site.nodes), words_for(len(site.nodes))
+    most = min(jobs, site.cpus * max(level_table(site).shape[1], 1)) + 1
+    room = min(jobs, nodes) + 1
+    return {
+        "running": np.zeros((2, most), np.int64),
+        "epilogs": np.zeros((2, jobs + nodes + 1), np.int64),
+        "victims": np.zeros((len(Victim), most), np.int64),
+        "graces": np.zeros((2, most), np.int64),
+        "returned": np.zeros(most, np.int64),
+        "words_held": np.zeros((room, words), np.int64),
+        "words_over": np.zeros((room, words), np.int64),
+        "after": np.zeros((len(node_table(site)) + 1, min(site.cpus, MOST_HELD)), np.int64),
+    }
+
+
+def _of_a_pass(site: Site, requests: Requests, settings: Table, licences: int) -> Tables:
+    """Room for what one pass of a loop works on: the queue, sets of nodes, slots of time, plans."""
+    nodes, words = len(site.nodes), words_for(len(site.nodes))
+    slots = int(settings[Setting.BF_TABLE] + 2 * settings[Setting.BF_MAX_TEST] + 8)
+    plans = int(2 * settings[Setting.BF_MAX_TEST] + 8)
+    longest = max((len(row) for row in requests.partition_lists), default=1)
+    queue = requests.count * longest + len(site.associations) + 2
+    counted = max(requests.users * len(site.partitions), len(site.qos) + len(site.associations), 1)
+    kinds = min(len(site.partitions) * len(requests.features), KINDS)
+    return {
+        "queue": np.zeros((len(Record), queue), np.int64),
+        "counts": np.zeros((len(Count), counted), np.int64),
+        "trial": node_table(site),
+        "imagined": node_table(site),
+        "least": np.zeros((1, 1), np.int64),
+        "instant": np.zeros((1, 1), np.int64),
+        "claims": np.zeros((1, 1), np.int64),
+        "work": np.zeros((len(Work), nodes), np.int64),
+        "going": np.zeros((core_words(site), nodes), np.int64),
+        "sets": np.zeros((len(Scratch), nodes), np.uint8),
+        "words_sets": np.zeros((len(Scratch), words), np.int64),
+        "slots": np.zeros((len(Slot), slots), np.int64),
+        "surveys": np.zeros((slots, kinds + 1), np.int64),
+        "words_free": np.zeros((slots, words), np.int64),
+        "words_folded": np.zeros((slots, words), np.int64),
+        "licences_left": np.zeros((slots, licences), np.int64),
+        "plans": np.zeros((len(Plan), plans), np.int64),
+        "words_planned": np.zeros((plans, words), np.int64),
+        "openings": np.zeros((MOST_OPENINGS, nodes), np.int64),
+        "words_open": np.zeros((MOST_OPENINGS, words), np.int64),
+        "opened_for": np.zeros((MOST_OPENINGS, 2 + len(Terms._fields) + len(further_total(site))), np.int64),
+    }
 
 
 def clocks(settings: Table, first: int, seed: int) -> Table:
@@ -418,95 +425,3 @@ def weights_of(site: Site) -> npt.NDArray[np.float64]:
     row[Weight.DECAY] = 1 - 0.693 / half_life if half_life else 1.0
     row[Weight.DAMPENING] = max(config.number("FairShareDampeningFactor"), 1)
     return row
-
-
-@once
-def node_rows(site: Site) -> Table:
-    """What nodes have beyond the engine's rows."""
-    rows = np.zeros((len(SlurmNode), len(site.nodes)), np.int64)
-    rows[[SlurmNode.OFF_AFTER, SlurmNode.BOOT_TAKES]] = np.transpose(site.power())
-    rows[SlurmNode.WEIGHT] = [node.weight for node in site.nodes]
-    kinds: dict[str, int] = {}
-    texts = [str(replace(node, name="", state="", off_after=None)) for node in site.nodes]
-    rows[SlurmNode.KIND] = [kinds.setdefault(text, len(kinds)) for text in texts]
-    if site.is_linear:
-        _rank_kinds(site, rows)
-    rows[SlurmNode.SET_WEIGHT] = rows[SlurmNode.WEIGHT] * LIGHTER + LIGHTER - 1
-    rows[SlurmNode.THREADS] = [node.threads_per_core for node in site.nodes]  # CR_CPU gives whole cores, too
-    told = {event.node for event in site.events}  # better than the state at the time of the export
-    rows[SlurmNode.USABLE] = [node.name in told or outage_of(node.state) is None for node in site.nodes]
-    return rows
-
-
-def _rank_kinds(site: Site, rows: Table) -> None:
-    """Number the kinds of nodes by weight, and let runs of neighbours go over kinds: so does select/linear.
-
-    Kinds of one weight are one where jobs may be preempted, or nodes are on switches.
-    """
-    kinds = np.where(_merges_kinds(site), 0, rows[SlurmNode.KIND])
-    by_weight = np.stack([rows[SlurmNode.WEIGHT], kinds])
-    rows[SlurmNode.KIND] = np.unique(by_weight, axis=1, return_inverse=True)[1].reshape(-1)
-    rows[SlurmNode.WEIGHT] = 1
-
-
-def _merges_kinds(site: Site) -> bool:
-    return bool(site.switches) or not site.config.get("PreemptType").lower().endswith("none")
-
-
-@once
-def partition_rows(site: Site) -> Table:
-    """The partitions."""
-    rows = np.full((len(Partition), len(site.partitions)), UNSET, np.int64)
-    least_loaded = "CR_LLN" in site.config.list("SelectTypeParameters")
-    one_by_one = not {"bf_busy_nodes", "pack_serial_at_end"}.isdisjoint(site.scheduler)
-    for p, partition in enumerate(site.partitions):
-        nodes = [site.nodes[node] for node in partition.nodes]
-        alike = {(one.cpus, one.memory_for_jobs_mb, one.threads_per_core, one.weight) for one in nodes}
-        shared, shared_preempting = rows_of(site, partition)
-        known = {
-            Partition.TIER: partition.tier,
-            Partition.FACTOR: partition.job_factor,
-            Partition.MAX_MINUTES: or_unset(partition.max_minutes),
-            Partition.MIN_NODES: partition.min_nodes,
-            Partition.MAX_NODES: or_unset(partition.max_nodes),
-            Partition.MAX_CPUS: or_unset(partition.max_cpus_per_node),
-            Partition.MEMORY_CPU: or_unset(partition.def_mem_per_cpu_mb),
-            Partition.MEMORY_NODE: or_unset(partition.def_mem_per_node_mb),
-            Partition.EXCLUSIVE: site.is_linear or partition.oversubscribe == "EXCLUSIVE",
-            Partition.QOS: site.qos_place.get(partition.qos, UNSET),
-            Partition.UP: is_up(site, partition),
-            Partition.OVER_TIME: over_time(site, partition),
-            Partition.NODES: len(nodes),
-            Partition.FAILED: 0,
-            Partition.TESTED: 0,
-            Partition.PREEMPT: mode_of(site, partition.preempt_mode),
-            Partition.GRACE: partition.grace_seconds,
-            Partition.ALIKE: len(alike) <= 1
-            and not (one_by_one or least_loaded or partition.lln)
-            and is_one_network(site, partition.nodes),
-            Partition.LEAST_LOADED: least_loaded or partition.lln,
-            Partition.KEEPS_NODES: partition.exclusive_user,
-            Partition.LEVEL: level_of(site, partition) if suspends(site) else 0,
-            Partition.ROWS: shared,
-            Partition.ROWS_PREEMPTING: shared_preempting,
-        }
-        rows[list(known), p] = list(known.values())
-        if partition in bounded(site):
-            rows[Partition.CPUS_ROW, p] = len(gres_names(site)) + bounded(site).index(partition)
-    return rows
-
-
-def over_time(site: Site, partition: OfSite) -> int:
-    """How many seconds beyond their limit a partition's jobs may run (OverTimeLimit); UNSET: as they like."""
-    if partition.over_time_limit is None:
-        return or_unset(site.config.seconds("OverTimeLimit"))
-    return UNSET if partition.over_time_limit == UNLIMITED else 60 * partition.over_time_limit
-
-
-@once
-def members(site: Site) -> npt.NDArray[np.uint8]:
-    """Which node is in which partition."""
-    table = np.zeros((len(site.partitions), len(site.nodes)), np.uint8)
-    for p, partition in enumerate(site.partitions):
-        table[p, list(partition.nodes)] = 1
-    return table
