@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,38 @@ def late_heads_of(record: Record, expected_end: Column) -> tuple[Column, Column]
     return heads[known], instants[known]
 
 
+class Jobs(NamedTuple):
+    """What the replay knows of jobs."""
+
+    start: Column
+    end: Column
+    expected_end: Column
+    procs: Column
+    place: Column
+    """In the queue."""
+
+
+class Instants(NamedTuple):
+    """What happens, in the order in which it does."""
+
+    heads: Column
+    """Jobs that waited at the head of the queue."""
+    head_from: Column
+    """and from when on each did."""
+    by_start: Column
+    by_end: Column
+    turns: Column
+    """Instants with zero-length jobs, at which several passes follow one another."""
+
+
+class Bag(NamedTuple):
+    """Room for the running jobs."""
+
+    running: Column
+    slot: Column
+    """[job] where it is among them; -1: it does not run."""
+
+
 def late_heads(
     start: Column,
     end: Column,
@@ -53,24 +85,17 @@ def late_heads(
     earlier = np.append(np.iinfo(np.int64).min, started[:-1])
     head_from = np.maximum(submit[queue], earlier)
     waited = head_from < start[queue]
-    late = np.full(jobs, -1, np.int64)
-    replay: Callable[..., Any] = _replay if jobs < COMPILE_FROM else _compiled()
-    replay(
+    instants = Instants(
         queue[waited],
         head_from[waited],
-        place,
         np.lexsort((end, start)),
         np.argsort(end, kind="stable"),
         np.unique(start[start == end]),
-        start,
-        end,
-        expected_end,
-        procs,
-        capacity,
-        np.empty(jobs, np.int64),
-        np.full(jobs, -1, np.int64),
-        late,
     )
+    bag = Bag(np.empty(jobs, np.int64), np.full(jobs, -1, np.int64))
+    late = np.full(jobs, -1, np.int64)
+    replay: Callable[..., Any] = _replay if jobs < COMPILE_FROM else _compiled()
+    replay(instants, Jobs(start, end, expected_end, procs, place), bag, capacity, late)
     found = np.flatnonzero(late >= 0)
     found = found[np.argsort(late[found], kind="stable")]
     return found, late[found]
@@ -83,29 +108,15 @@ def _compiled() -> Callable[..., Any]:
     return entry(_replay)
 
 
-def _replay(  # type: ignore[no-untyped-def]
-    heads,
-    head_from,
-    place,
-    by_start,
-    by_end,
-    turns,
-    start,
-    end,
-    expected_end,
-    procs,
-    capacity,
-    running,
-    slot,
-    late,
-):
+def _replay(instants, jobs, bag, capacity, late):  # type: ignore[no-untyped-def]
     """Go through the heads in queue order; late[h] becomes the instant that shows h to be late.
 
-    `running` is a bag of jobs with `slot` as its index; `turns` are the instants with zero-length jobs, at
-    which several passes follow one another: there the jobs backfilled at the instant count as running, for
-    which of them came in an earlier pass cannot be told.
+    At an instant of `turns` the jobs backfilled then count as running, for which of them came in an earlier
+    pass cannot be told.
     """
-    jobs = len(by_start)
+    heads, head_from, by_start, by_end, turns = instants
+    start, end, expected_end, procs, place = jobs
+    running, slot = bag
     count = 0  # of running jobs
     entered = 0  # in by_start
     left = 0  # in by_end
@@ -118,7 +129,7 @@ def _replay(  # type: ignore[no-untyped-def]
         blocked = 0  # processors of running jobs expected to end at `begin` or later
         fresh = True
         while t < begin:
-            while entered < jobs and start[by_start[entered]] < t:
+            while entered < len(by_start) and start[by_start[entered]] < t:
                 job = by_start[entered]
                 entered += 1
                 if end[job] > start[job]:
@@ -127,7 +138,7 @@ def _replay(  # type: ignore[no-untyped-def]
                     count += 1
                     if not fresh and expected_end[job] >= begin:
                         blocked += procs[job]
-            while left < jobs and end[by_end[left]] <= t:
+            while left < len(by_end) and end[by_end[left]] <= t:
                 job = by_end[left]
                 left += 1
                 if slot[job] >= 0:
@@ -148,7 +159,7 @@ def _replay(  # type: ignore[no-untyped-def]
             several = turn < len(turns) and turns[turn] == t
             now = blocked
             ahead = entered
-            while ahead < jobs and start[by_start[ahead]] == t:
+            while ahead < len(by_start) and start[by_start[ahead]] == t:
                 job = by_start[ahead]
                 ahead += 1
                 if end[job] > t and (several or place[job] < place[head]) and expected_end[job] >= begin:
@@ -156,6 +167,6 @@ def _replay(  # type: ignore[no-untyped-def]
             if now <= needed:
                 late[head] = t
                 break
-            if left >= jobs:
+            if left >= len(by_end):
                 break
             t = end[by_end[left]]
