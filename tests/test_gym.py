@@ -239,6 +239,25 @@ def test_who_waits_where_nothing_would_happen_is_asked_again() -> None:
     assert env.step(0)[2]
 
 
+@pytest.mark.parametrize("task", ["choose", "backfill"])
+def test_who_may_not_wait_may_where_no_job_may_start(task: str) -> None:
+    """Some action is always open, also behind the last decision and where an episode has none."""
+    for jobs in (1, 20):
+        same: dict[str, Any] = {"task": task, "window": 4, "jobs": jobs, "may_wait": False}
+        env, many = SchedulingEnv(log(60), M, **same), SchedulingVectorEnv(log(60), M, sessions=1, **same)
+        for first in (0, 7, 30):
+            _, told = env.reset(options={"first": first})
+            _, also = many.reset(options={"firsts": [first]})
+            over = False
+            while not over:
+                mask = told["action_mask"]
+                assert mask[-1] == 1 - mask[:-1].any() and (mask == also["action_mask"][0]).all()
+                action = int(mask.argmax())
+                _, _, over, _, told = env.step(action)
+                also = many.step(np.array([action]))[-1]
+            assert told["action_mask"][-1] and also["action_mask"][0, -1]
+
+
 @pytest.mark.parametrize("action", [-1, -7, 999, 10**12])
 @pytest.mark.parametrize("task", ["choose", "backfill"])
 def test_numbers_that_are_no_actions_are_wishes_to_wait(task: str, action: int) -> None:

@@ -352,7 +352,7 @@ def decide(s: Sessions, e: int, action: int) -> None:
 @kernel
 def observe(s: Sessions, e: int, seen: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> None:
     """Write what the agent sees and may do."""
-    window, now = s.settings[Setting.WINDOW], s.clock[e, Clock.NOW]
+    window, now, some = s.settings[Setting.WINDOW], s.clock[e, Clock.NOW], False
     for i in range(seen.shape[1]):
         seen[e, i] = 0.0
     for slot in range(window):
@@ -367,11 +367,10 @@ def observe(s: Sessions, e: int, seen: npt.NDArray[np.float32], mask: npt.NDArra
             seen[e, at + see.FITS] = 1.0 if fits(s, e, job) else 0.0
             seen[e, at + see.PASSES] = 1.0 if passes(s, e, job) else 0.0
             mask[e, slot] = int(is_valid(s, e, slot))
+            some = some or is_valid(s, e, slot)
     # Without anything that runs, nobody may wait: it might be for ever.
-    may = s.settings[Setting.MAY_WAIT] > 0 and (
-        s.settings[Setting.MODE] == BACKFILLS or s.clock[e, Clock.RUNS] > 0
-    )
-    mask[e, window] = int(may)
+    may = s.settings[Setting.MODE] == BACKFILLS or s.clock[e, Clock.RUNS] > 0
+    mask[e, window] = int(may and (s.settings[Setting.MAY_WAIT] > 0 or not some))
     at = window * see.OF_SLOT
     seen[e, at + see.FREE_SHARE] = s.clock[e, Clock.FREE] / s.settings[Setting.MACHINE]
     seen[e, at + see.QUEUED] = see.count_on_scale(s.clock[e, Clock.WAITS])

@@ -148,7 +148,7 @@ def fill_slots(t: int, state: State, place: int) -> bool:
         m.places[i], m.open[i] = -1, 0
     # Without anything that runs, nobody may wait: it might be for ever.
     may = setting(state, Setting.TASK) == BACKFILLS or state.clock[Clock.RUNS_NOW] > 0
-    m.open[window] = int(setting(state, Setting.MAY_WAIT) > 0 and may)
+    m.open[window] = int(may and (setting(state, Setting.MAY_WAIT) > 0 or not some))
     return some
 
 
