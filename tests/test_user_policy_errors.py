@@ -140,6 +140,7 @@ def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> N
         ("view.waiting[0].procs = 1", "(jobs and view are for reading; keep what you change in variables"),
         ("return [view.waiting[0].runtime]", "; nobody knows when a job will end before it has ended"),
         ("return Decision(wake=view.now)", "asked to be woken at 0 s, which is not later than now"),
+        ("return Decision(wake=2**62)", "s, which is beyond all times; leave wake out"),
         ("return Decision(wake=1.5)", "asked to be woken at 1.5, which is no whole number of microseconds"),
         ("return Decision(kill=[0])", "at 0 s the policy stopped job 1, which does not run"),
     ],

@@ -127,12 +127,9 @@ class Turn:
                 "time",
             ) from None
         if not self.view.now < when <= LONGEST:
-            raise faults.refused(
-                self.policy,
-                self.view,
-                f"asked to be woken at {seconds_text(when)} s, which is not later than now",
-                "time",
-            )
+            wrong = "not later than now" if when <= self.view.now else "beyond all times; leave wake out"
+            words = f"asked to be woken at {seconds_text(when)} s, which is {wrong}"
+            raise faults.refused(self.policy, self.view, words, "time")
         self.orders[VERB, count], self.orders[OBJECT, count] = WAKE_AT, when
         return count + 1
 
