@@ -9,6 +9,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -23,6 +24,7 @@ from headway import ownership
 from headway.cli.grids import ask
 from headway.errors import InputError, UsageError
 from headway.live import wire
+from headway.live.bell import Bell
 from headway.live.grid_file import load_grid
 from headway.live.journal import Journal, JournalError
 from headway.live.script import FENCED, job_script, read_fence
@@ -209,7 +211,7 @@ class OnePass:
     """What a process looks after for one moment: it is asked for a page at each address, and then ended."""
 
     def __init__(self, *addresses: str) -> None:
-        self.wakened, self.addresses, self.got = threading.Event(), addresses, dict[str, int]()
+        self.bell, self.addresses, self.got = Bell(), addresses, dict[str, int]()
 
     def handle(self, request: str, data: dict[str, Any]) -> Any:
         return {}
@@ -240,6 +242,31 @@ def test_the_page_is_at_its_own_address_alone() -> None:
         tended = OnePass(agent, page)
         serve(grid, tended, [agent, page], print, lambda path: ("application/json", b"{}"))
     assert tended.got == {agent: 404, page: 200}
+
+
+FLOODED = """
+import os, signal, threading, time
+from types import SimpleNamespace
+from headway.live.bell import Bell
+from headway.live.serving import serve
+
+def children_end():
+    until = time.monotonic() + 1
+    while time.monotonic() < until:
+        os.kill(os.getpid(), signal.SIGCHLD)
+        time.sleep(0.00005)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+threading.Thread(target=children_end, daemon=True).start()
+tended = SimpleNamespace(bell=Bell(), tick=lambda: 0.001, stop=lambda: print("ended"))
+serve(SimpleNamespace(page=None, tls=None), tended, [], print)
+"""
+
+
+def test_jobs_that_end_at_any_moment_do_not_stop_the_process_that_looks_after_them() -> None:
+    """What a signal's handler does may come between any two steps of the loop."""
+    done = subprocess.run([sys.executable, "-c", FLOODED], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"ended\n", b"")
 
 
 def from_elsewhere(setup: Any) -> Any:

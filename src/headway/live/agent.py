@@ -14,6 +14,7 @@ from typing import Any
 
 from headway.errors import HeadwayError
 from headway.live.accounts import Accounts
+from headway.live.bell import Bell
 from headway.live.grid_file import Grid, Site
 from headway.live.journal import OVER, RUNNING, SUSPENDED, Journal, TaskRow
 from headway.live.proxy import Proxy
@@ -67,7 +68,7 @@ class LiveAgent:
         self.accounts = Accounts(self.journal, self.proxies, say)
         mode = str(grid.policy.params["mode"])
         self.period = 0 if mode == "none" else microseconds_of(grid.policy, "period")
-        self.lock, self.wakened = threading.RLock(), threading.Event()
+        self.lock, self.bell = threading.RLock(), Bell()
         self.event = self.journal.number("event")
         """The number of the last reallocation event."""
 

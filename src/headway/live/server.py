@@ -21,6 +21,7 @@ import threading
 import time
 from typing import Any
 
+from headway.live.bell import Bell
 from headway.live.grid_file import Grid, Site
 from headway.live.requests import called
 from headway.live.safety import Guard
@@ -50,8 +51,8 @@ class ClusterServer:
         method = TUNINGS.index(str(grid.policy.params["tuning"]))
         self.shapes = Shapes(grid.policy, site.cluster, widest(site.policy, site.cluster), method)
         self.lock = threading.RLock()
-        self.wakened = threading.Event()
-        """Set when something was asked for, so that whoever waits for the next event looks again."""
+        self.bell = Bell()
+        """Rung when something was asked for, so that whoever waits for the next event looks again."""
 
     def handle(self, request: str, data: dict[str, Any]) -> Any:
         """Answer a request."""
@@ -64,7 +65,7 @@ class ClusterServer:
             answer = called(getattr(self, request), request, data)
         if request == "estimate" and not self.guard.control:
             answer["only_watches"] = True
-        self.wakened.set()
+        self.bell.ring()
         return answer
 
     def describe(self) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import contextlib
 import os
 import signal
 import stat
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from headway.errors import HeadwayError, UsageError
+from headway.live.bell import Bell
 from headway.live.grid_file import Grid, Site
 from headway.live.server import RETRY, ClusterServer
 from headway.live.wire import Pages, check_safe, close, listen
@@ -21,7 +21,7 @@ from headway.plain import Notify
 class Tended(Protocol):
     """What a process looks after."""
 
-    wakened: threading.Event
+    bell: Bell
 
     def handle(self, request: str, data: dict[str, Any]) -> Any: ...
     def tick(self) -> float: ...
@@ -86,17 +86,18 @@ def serve(
 
     Pages, which need no token, are at the grid's address for them and at no other.
     """
-    ending = threading.Event()
+    ending = False
 
     def end(*_: object) -> None:
-        ending.set()
-        tended.wakened.set()
+        nonlocal ending
+        ending = True
+        tended.bell.ring()
 
     ends = [signal.SIGTERM, signal.SIGINT]
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         ends.append(signal.SIGHUP)
     before = {number: signal.signal(number, end) for number in ends}
-    child = signal.signal(signal.SIGCHLD, lambda *_: tended.wakened.set())
+    child = signal.signal(signal.SIGCHLD, lambda *_: tended.bell.ring())
     listeners = []
     try:
         for address in addresses:
@@ -110,8 +111,7 @@ def serve(
             )
             listeners.append(made)
         said = ""
-        while not ending.is_set():
-            tended.wakened.clear()
+        while not ending:
             try:
                 wait = tended.tick()
                 said = ""
@@ -120,7 +120,7 @@ def serve(
                 if str(error) != said:
                     said = str(error)
                     say(said)
-            tended.wakened.wait(wait)
+            tended.bell.wait(wait)
     finally:
         for listener in listeners:
             close(listener)
