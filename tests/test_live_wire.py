@@ -340,6 +340,22 @@ def test_an_agent_that_hangs_may_have_heard_what_it_was_asked_for() -> None:
             ask(grid, "submit", task={})
 
 
+def test_so_may_one_that_is_ended_while_it_is_asked() -> None:
+    with folder() as path, socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path / "agent.sock"))
+        server.listen()
+
+        def hear_and_end() -> None:
+            heard, _ = server.accept()
+            with heard:
+                heard.recv(1 << 16)
+
+        threading.Thread(target=hear_and_end, daemon=True).start()
+        grid = written(path, cluster("a", 1), more='listen = "unix:agent.sock"')
+        with pytest.raises(UsageError, match=r"it may have done .*look with headway queue before you ask"):
+            ask(grid, "submit", task={})
+
+
 @pytest.mark.parametrize("address", ["http://127.0.0.1:99999", "http://127.0.0.1:0", "http://[::1", "unix:"])
 def test_what_is_no_address(address: str) -> None:
     with pytest.raises(UsageError, match="is not an address; give unix:PATH"):

@@ -28,6 +28,7 @@ Timeout: TypeAlias = Annotated[
 ]
 task_number = options.whole_number("TASK", 0)
 Number: TypeAlias = Annotated[int, options.argument("TASK", "The task's number.", parser=task_number)]
+LOOK_FIRST = "so look with headway queue before you ask again"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -51,14 +52,17 @@ def agent_of(grid: Grid, seconds: float = float("inf")) -> Remote:
 
 def ask(grid: Grid, request: str, **data: Any) -> dict[str, Any]:
     """The agent's answer to a client."""
-    from headway.live.wire import NoAnswer, TooSlow, Untrusted
+    from headway.live.wire import BrokenOff, NoAnswer, TooSlow, Untrusted
 
     agent = agent_of(grid)
     try:
         return agent.ask(request, **data)
     except TooSlow as error:
-        remedy = "it may still do what it was asked for, so look with headway queue before you ask again"
+        remedy = f"it may still do what it was asked for, {LOOK_FIRST}"
         raise UsageError(f"the agent is busy or hangs: {error}; {remedy}") from None
+    except BrokenOff as error:
+        remedy = f"it may have done what it was asked for, {LOOK_FIRST}"
+        raise UsageError(f"the agent does not answer: {error}; {remedy}") from None
     except Untrusted as error:
         raise UsageError(f"the agent was not asked: {error}") from None
     except NoAnswer as error:

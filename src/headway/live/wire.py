@@ -63,6 +63,10 @@ class TooSlow(NoAnswer):
     """It is there, but has not answered in time, or did not just before and is not asked again yet."""
 
 
+class BrokenOff(NoAnswer):
+    """It was there and went away, as one that is ended does, and may have done what it was asked for."""
+
+
 class Untrusted(NoAnswer):
     """Nothing shows that who is there is the right one: certificate, or file of those to trust, fails."""
 
@@ -492,7 +496,8 @@ class Remote:
             why = error.verify_message.rstrip(".")
             return Untrusted(f"{self.address} shows a certificate that is not trusted: {why}; {remedy}")
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        kind = TooSlow if isinstance(error, TimeoutError) else NoAnswer
+        broken = isinstance(error, (ConnectionResetError, BrokenPipeError, http.client.HTTPException))
+        kind = TooSlow if isinstance(error, TimeoutError) else BrokenOff if broken else NoAnswer
         return kind(f"{self.address} does not answer ({why}){self._other_scheme(error)}")
 
     def _other_scheme(self, error: Exception) -> str:
