@@ -28,8 +28,8 @@ ALL = 4096
 """More signals than come at once."""
 
 SENTENCE = (
-    "headway: interrupted; the policy's compiled code did not return, so what it was computing is lost "
-    "(NUMBA_DISABLE_JIT=1 runs it in Python, where Ctrl-C shows the line)\n"
+    "headway: interrupted; what was being done did not come to an end within seconds, and is lost (if that is a "
+    "policy's compiled code: NUMBA_DISABLE_JIT=1 runs it in Python, where Ctrl-C shows the line)\n"
 )
 
 
