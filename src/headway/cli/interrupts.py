@@ -28,7 +28,7 @@ ALL = 4096
 """More signals than come at once."""
 
 SENTENCE = (
-    "headway: interrupted; what was being done did not come to an end within seconds, and is lost (if that is a "
+    "headway: interrupted; what was being done did not end within seconds, and is lost (if that is a "
     "policy's compiled code: NUMBA_DISABLE_JIT=1 runs it in Python, where Ctrl-C shows the line)\n"
 )
 
