@@ -87,4 +87,4 @@ def test_a_submit_line_asks_for_it() -> None:
     numbers, texts = Lines().rows(["sbatch --exclusive=user job.sh", "sbatch --exclusive job.sh"])
     both = [NUMBERS.index("exclusive"), NUMBERS.index("exclusive_user")]
     assert numbers[:, both].tolist() == [[0, 1], [1, 0]]
-    assert texts[-1] == ["", ""]  # nothing of it is told as not modelled
+    assert texts[-1].to_list() == ["", ""]  # nothing of it is told as not modelled

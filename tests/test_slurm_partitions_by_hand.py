@@ -381,11 +381,11 @@ def test_what_is_not_modelled_is_counted_by_job() -> None:
 def test_options_that_are_not_modelled_are_told_by_job() -> None:
     options = "-N 2 --reboot", "-n 1 --exclusive=mcs", "--exclusive", "-N 2 --prefer=a --reboot"
     texts = Lines().rows([f"sbatch {one} job.sh" for one in options])[1]
-    further = texts[TEXTS.index("further")]
+    further = texts[TEXTS.index("further")].to_list()
     assert further == ["reboot", "exclusive=mcs", "", "prefer,reboot"]
     threads = "--hint=memory_bound --threads-per-core=1", "--ntasks-per-core=2 --hint=nomultithread"
     texts = Lines().rows([f"sbatch {one} job.sh" for one in threads])[1]
-    assert texts[TEXTS.index("further")] == ["hint=memory_bound", "ntasks-per-core"]
+    assert texts[TEXTS.index("further")].to_list() == ["hint=memory_bound", "ntasks-per-core"]
     jobs = log(*[(k, 1, 10, 10) for k in range(4)], further=further)
     ledger = simulated(jobs, with_partitions(main())).workload.ledger
     found = {one.action.partition(",")[0]: one.jobs for one in ledger.entries if one.rule == "further"}
@@ -418,3 +418,12 @@ def test_a_partition_that_is_not_up_runs_nothing_and_says_why() -> None:
     schedule = simulated(jobs, with_partitions(main(), Partition("closed", NODES, state="DOWN")))
     assert schedule.workload.job.tolist() == [1, 3]
     assert told(schedule) == {2: "its partition is not up, by the site's own State of it: not run"}
+
+
+def test_jobs_that_differ_in_names_and_files_only_ask_for_the_same() -> None:
+    lines = Lines()
+    given = [f"sbatch -N 2 -o out{k}.txt --job-name=run{k} a.sh" for k in range(3)] + ["sbatch -N 2 b.sh"]
+    numbers, texts = lines.rows([*given, given[0], "sbatch -N 3 b.sh"])
+    assert numbers[:, 0].tolist() == [2] * 5 + [3]
+    assert texts[TEXTS.index("name")].to_list() == ["run0", "run1", "run2", "b.sh", "run0", "b.sh"]
+    assert len(lines._asked) == 2

@@ -106,11 +106,7 @@ class Records:
         numbers, texts = request_columns(frame, lines)
         part: dict[str, npt.NDArray[Any]] = {f"request:{name}": values for name, values in numbers.items()}
         for name, values in texts.items():
-            codes = self.labels.setdefault(name, {})
-            coded = [
-                codes.setdefault(text, len(codes)) if text not in cells.NOTHING else -1 for text in values
-            ]
-            part["partition" if name == "partition" else f"request:{name}"] = np.array(coded, np.int32)
+            part["partition" if name == "partition" else f"request:{name}"] = self._coded(name, values)
         return part
 
     def _add_steps(self, frame: pl.DataFrame, key: Ints, number: Ints) -> None:
@@ -260,24 +256,20 @@ class Records:
         return InputError(message, file=self.name, line=int(line[row]), field=column)
 
     def _labels(self, frame: pl.DataFrame) -> dict[str, npt.NDArray[np.int32]]:
+        columns = {
+            kind: next((name for name in choices if name in frame.columns), None)
+            for kind, choices in _LABELLED.items()
+        }
+        return {kind: self._coded(kind, frame[name]) for kind, name in columns.items() if name is not None}
+
+    def _coded(self, kind: str, texts: pl.Series) -> npt.NDArray[np.int32]:
+        """Texts as places among the labels of a kind; -1 for none."""
         import polars as pl
 
-        found = {}
-        for kind, choices in _LABELLED.items():
-            column = next((name for name in choices if name in frame.columns), None)
-            if column is None:
-                continue
-            codes = self.labels[kind]
-            texts = frame[column]
-            unique = texts.unique(maintain_order=True).to_list()
-            for text in unique:
-                if text not in cells.NOTHING:
-                    codes.setdefault(text, len(codes))
-            coded = texts.replace_strict(
-                unique, [codes.get(text, -1) for text in unique], return_dtype=pl.Int32
-            )
-            found[kind] = coded.to_numpy()
-        return found
+        codes = self.labels.setdefault(kind, {})
+        unique = texts.unique(maintain_order=True).to_list()
+        coded = [-1 if text in cells.NOTHING else codes.setdefault(text, len(codes)) for text in unique]
+        return texts.replace_strict(unique, coded, return_dtype=pl.Int32).to_numpy()
 
     def _states(self, frame: pl.DataFrame) -> npt.NDArray[np.uint8]:
         import polars as pl

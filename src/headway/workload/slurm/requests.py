@@ -16,7 +16,7 @@ from headway.site.values import clock_time
 from headway.units import SECOND
 from headway.workload.slurm import cells
 from headway.workload.slurm.job_ids import array_and_task
-from headway.workload.slurm.submit_line import options, script
+from headway.workload.slurm.submit_line import options_and_script
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,30 +71,47 @@ ABSENT = dict.fromkeys(
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
 
 
+WITHOUT_EFFECT = ("chdir", "comment", "error", "export", "input", "mail-type", "mail-user", "output")
+"""Options that often differ from job to job, and on which nothing here depends."""
+
+
 class Lines:
-    """Submit lines read so far, each once: what they ask for, as rows of numbers and texts."""
+    """Submit lines read so far, and what they ask for, as rows of numbers and texts."""
 
     def __init__(self) -> None:
-        self._place: dict[str, int] = {}
-        self._numbers: list[tuple[int, ...]] = []
-        self._texts: list[tuple[str, ...]] = []
+        self._known: dict[str, tuple[int, str]] = {}
+        """By line: the place of what it asks for, and the job's name."""
+        self._places: dict[frozenset[tuple[str, str]], int] = {}
+        self._asked: list[dict[str, Any]] = []
 
-    def rows(self, lines: list[str]) -> tuple[Ints, list[list[str]]]:
-        """Numbers by line and NUMBERS, and a list of texts for each of TEXTS."""
-        places = np.fromiter((self._at(line) for line in lines), np.int64, len(lines))
-        numbers = np.array(self._numbers, np.int64).reshape(-1, len(NUMBERS))[places]
-        texts = [[self._texts[place][column] for place in places.tolist()] for column in range(len(TEXTS))]
-        return numbers, texts
+    def rows(self, lines: list[str]) -> tuple[Ints, list[pl.Series]]:
+        """Numbers by line and NUMBERS, and the texts for each of TEXTS."""
+        import polars as pl
 
-    def _at(self, line: str) -> int:
-        place = self._place.get(line)
-        if place is None:
-            place = self._place[line] = len(self._numbers)
-            asked = _asked(options(line))
-            asked["name"] = asked["name"] or script(line)
-            self._numbers.append(tuple(asked.get(name, ABSENT.get(name, -1)) for name in NUMBERS))
-            self._texts.append(tuple(asked.get(name, "") for name in TEXTS))
-        return place
+        places, names = zip(*map(self._at, lines), strict=True) if lines else ((), ())
+        used, row = np.unique(np.array(places, np.int64), return_inverse=True)
+        asked = [self._asked[place] for place in used.tolist()]
+        numbers = [[each.get(name, ABSENT.get(name, -1)) for name in NUMBERS] for each in asked]
+        texts = [
+            pl.Series(names, dtype=pl.String)
+            if name == "name"
+            else pl.Series([each.get(name, "") for each in asked], dtype=pl.String).gather(row)
+            for name in TEXTS
+        ]
+        return np.array(numbers, np.int64).reshape(-1, len(NUMBERS))[row], texts
+
+    def _at(self, line: str) -> tuple[int, str]:
+        known = self._known.get(line)
+        if known is None:
+            given, script = options_and_script(line)
+            name = given.pop("job-name", "") or script
+            for option in WITHOUT_EFFECT:
+                given.pop(option, None)
+            place = self._places.setdefault(frozenset(given.items()), len(self._asked))
+            if place == len(self._asked):
+                self._asked.append(_asked(given))
+            known = self._known[line] = place, name
+        return known
 
 
 def _asked(given: dict[str, str]) -> dict[str, Any]:
@@ -153,7 +170,6 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     asked["further"] = ",".join(sorted(further))
     asked["gres"] = _gres(given)
     asked |= _of_gpus(given, asked["gres"])
-    asked["name"] = given.get("job-name", "")
     return asked
 
 
@@ -217,10 +233,12 @@ def _megabytes(text: str) -> int | None:
     return -int(-float(match[1]) * scale[match[2].upper()] // 1)
 
 
-def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints], dict[str, list[str]]]:
+def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints], dict[str, pl.Series]]:
     """Numbers and texts of every record of a table."""
-    rows = frame.height
-    written = frame["SubmitLine"].to_list() if "SubmitLine" in frame.columns else [""] * rows
+    import polars as pl
+
+    nothing = pl.repeat("", frame.height, eager=True)
+    written = (frame["SubmitLine"] if "SubmitLine" in frame.columns else nothing).to_list()
     numbers, texts = lines.rows(written)
     found = {name: numbers[:, place].copy() for place, name in enumerate(NUMBERS)}
     asked = dict(zip(TEXTS, texts, strict=True))
@@ -232,7 +250,10 @@ def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints],
     most = np.maximum(_first(frame, ("NNodes", cells.whole)), 0)
     found["max_nodes"] = np.where(unsaid, np.where(most > 0, np.maximum(most, least), 0), found["max_nodes"])
     found["min_nodes"] = np.where(found["min_nodes"] >= 0, found["min_nodes"], np.maximum(least, 1))
-    gpus = np.array([_gpus(text) for text in asked["gres"]], np.int64)
+    kinds = asked["gres"].unique()
+    gpus = (
+        asked["gres"].replace_strict(kinds, [_gpus(text) for text in kinds], return_dtype=pl.Int64).to_numpy()
+    )
     told = (found["tasks"] > 0) | (found["tasks_per_node"] > 0)
     found["any_tasks"] = (~told & (~unsaid | (gpus > 0))).astype(np.int64)
     _tasks(found)
@@ -244,19 +265,23 @@ def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints],
         ("dependency", "Dependency"), ("partition", "Partition"),
     ):  # fmt: skip
         if column in frame.columns:
-            asked[name] = _filled(asked[name], frame[column].to_list(), keep=name)
+            filled = _listed if name == "partition" else _filled
+            asked[name] = filled(asked[name], frame[column])
     if "JobName" in frame.columns:
-        asked["name"] = _filled(frame["JobName"].to_list(), asked["name"], keep="name")
+        asked["name"] = _filled(frame["JobName"], asked["name"])
     if "ReservationId" in frame.columns:
-        numbered = ["" if text in ("", "0") else f"#{text}" for text in frame["ReservationId"].to_list()]
-        asked["reservation"] = _filled(asked["reservation"], numbered, keep="reservation")
+        number = frame["ReservationId"]
+        asked["reservation"] = _filled(
+            asked["reservation"],
+            pl.select(pl.when(~number.is_in(["", "0"])).then("#" + number).otherwise(pl.lit(""))).to_series(),
+        )
     if "ArrayLimit" in frame.columns:
         found["array_limit"] = np.maximum(found["array_limit"], _first(frame, ("ArrayLimit", cells.whole)))
-    asked["node_list"] = frame["NodeList"].to_list() if "NodeList" in frame.columns else [""] * rows
+    asked["node_list"] = frame["NodeList"] if "NodeList" in frame.columns else nothing
     if "ReqTRES" in frame.columns:
-        had = frame["AllocTRES"].to_list() if "AllocTRES" in frame.columns else [""] * rows
-        spread = most > found["min_nodes"]
-        _from_tres(frame["ReqTRES"].to_list(), had, spread, found, asked)
+        had = frame["AllocTRES"] if "AllocTRES" in frame.columns else nothing
+        _gres_from_tres(frame["ReqTRES"], had, most > found["min_nodes"], found, asked)
+        _licences_from_tres(frame["ReqTRES"], asked)
     return found, asked
 
 
@@ -359,44 +384,60 @@ def _arrays(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     found["array"], found["array_task"] = array_and_task(frame[column])
 
 
-def _filled(asked: list[str], recorded: list[str], keep: str) -> list[str]:
-    """Texts of submit lines, and the recorded ones where there is none.
+def _filled(asked: pl.Series, recorded: pl.Series) -> pl.Series:
+    """Texts of submit lines, and the recorded ones where there is none."""
+    import polars as pl
 
-    A list of partitions stands as it was submitted, unless the job was moved to one that is not in it.
-    """
-    if keep != "partition":
-        return [
-            one or ("" if other in cells.NOTHING else other)
-            for one, other in zip(asked, recorded, strict=True)
-        ]
-    return [
-        one if one and (other in cells.NOTHING or set(other.split(",")) <= set(one.split(","))) else other
-        for one, other in zip(asked, recorded, strict=True)
-    ]
+    known = pl.when(~recorded.is_in(cells.NOTHING)).then(recorded).otherwise(pl.lit(""))
+    return pl.select(pl.when(asked != "").then(asked).otherwise(known)).to_series()
 
 
-def _from_tres(
-    lists: list[str],
-    had: list[str],
+def _listed(asked: pl.Series, recorded: pl.Series) -> pl.Series:
+    """Partitions as they were submitted, unless the job was moved to one that is not among them."""
+    import polars as pl
+
+    stands = (asked != "").to_numpy().copy()
+    rows = np.flatnonzero(stands & ((recorded != asked) & ~recorded.is_in(cells.NOTHING)).to_numpy())
+    pairs = zip(asked.gather(rows).to_list(), recorded.gather(rows).to_list(), strict=True)
+    stands[rows] = [set(had.split(",")) <= set(listed.split(",")) for listed, had in pairs]
+    return pl.select(pl.when(pl.Series(stands)).then(asked).otherwise(recorded)).to_series()
+
+
+def _gres_from_tres(
+    lists: pl.Series,
+    had: pl.Series,
     spread: npt.NDArray[np.bool_],
     found: dict[str, Ints],
-    asked: dict[str, list[str]],
+    asked: dict[str, pl.Series],
 ) -> None:
-    """Generic resources for each node and licences, from the job's totals where they are all there is.
+    """Generic resources for each node, from the job's totals where they are all there is.
 
     A job that had more nodes than it asked for (``spread``) and no more of a resource wanted that many on all
     of them together.
     """
-    for row, text in enumerate(lists):
-        if "gres/" in text and not asked["gres"][row]:
-            asked["gres"][row] = _each_node(text, int(found["min_nodes"][row]))
-            name, _, count = asked["gres"][row].rpartition(":")
-            if spread[row] and "," not in name and _counts(text, "gres/") == _counts(had[row], "gres/"):
-                asked["gres"][row], found["gres_units"][row] = f"{name}:1", int(count)
-        if "license/" in text and not asked["licenses"][row]:
-            asked["licenses"][row] = ",".join(
-                f"{name}:{count}" for name, count in _counts(text, "license/").items()
-            )
+    rows = _lacking(lists, "gres/", asked["gres"])
+    units = []
+    for row in rows.tolist():
+        text = lists[row]
+        unit = _each_node(text, int(found["min_nodes"][row]))
+        name, _, count = unit.rpartition(":")
+        if spread[row] and "," not in name and _counts(text, "gres/") == _counts(had[row], "gres/"):
+            unit, found["gres_units"][row] = f"{name}:1", int(count)
+        units.append(unit)
+    asked["gres"] = asked["gres"].scatter(rows, units)
+
+
+def _licences_from_tres(lists: pl.Series, asked: dict[str, pl.Series]) -> None:
+    """The same of licences."""
+    rows = _lacking(lists, "license/", asked["licenses"])
+    counts = [_counts(text, "license/") for text in lists.gather(rows)]
+    texts = [",".join(f"{name}:{count}" for name, count in each.items()) for each in counts]
+    asked["licenses"] = asked["licenses"].scatter(rows, texts)
+
+
+def _lacking(lists: pl.Series, kind: str, asked: pl.Series) -> Ints:
+    """Rows with resources of a kind whose submit line asks for none."""
+    return np.flatnonzero((lists.str.contains(kind, literal=True) & (asked == "")).to_numpy())
 
 
 def _each_node(text: str, nodes: int) -> str:

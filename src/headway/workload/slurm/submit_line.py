@@ -43,20 +43,15 @@ def options(line: str) -> dict[str, str]:
     >>> options("sbatch -N 3 -n24 -p batch,big --mem=4G --exclusive job.sh -n 7")
     {'nodes': '3', 'ntasks': '24', 'partition': 'batch,big', 'mem': '4G', 'exclusive': ''}
     """
-    return _read(line)[0]
+    return options_and_script(line)[0]
 
 
-def script(line: str) -> str:
-    """The name of the job's script, which is the job's name where none was given; "" where there is none.
+def options_and_script(line: str) -> tuple[dict[str, str], str]:
+    """The same, and the name of the job's script; "" where there is none.
 
-    >>> script("sbatch -N 3 runs/job.sh 7"), script("sbatch --wrap hostname"), script("srun -n 2")
-    ('job.sh', '', '')
+    >>> options_and_script("sbatch -N 3 runs/job.sh 7"), options_and_script("sbatch --wrap hostname")
+    (({'nodes': '3'}, 'job.sh'), ({}, ''))
     """
-    return _read(line)[1].rsplit("/", 1)[-1]
-
-
-def _read(line: str) -> tuple[dict[str, str], str]:
-    """The options of a submit line, and the word behind them."""
     words = _words(line)
     if not words or words[0].rsplit("/", 1)[-1] not in _COMMANDS:
         return {}, ""
@@ -69,7 +64,7 @@ def _read(line: str) -> tuple[dict[str, str], str]:
         if word in ("--", "-"):
             break
         if not word.startswith("-"):
-            return found, word
+            return found, word.rsplit("/", 1)[-1]
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
             name = _long(name)
