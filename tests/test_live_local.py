@@ -368,6 +368,25 @@ def test_a_clock_that_is_set_back_stops_nothing(monkeypatch: pytest.MonkeyPatch)
             assert live.agent.event is not None and live.agent.event < later - 3000
 
 
+@pytest.mark.parametrize("step", [-3600, -5, 5, 3600])
+def test_a_clock_that_is_set_changes_no_run(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1), policy="reallocation(period=1)")
+        real, ahead = time.time, [0]
+        monkeypatch.setattr(time, "time", lambda: real() + ahead[0])
+        with running(grid) as live:
+            for seconds in (1.5, 0.1):
+                live.agent.on_submit(short(seconds, 4).as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            live.turn()
+            ahead[0] = step
+            live.until(live.all_over)
+            assert [live.agent.on_status(number)["state"] for number in (1, 2)] == ["done", "done"]
+            made = recorded(grid, live.agent.journal)
+            first, second = ((made.end - made.start) / SECOND).tolist()
+            assert 1.5 <= first < 3.9 and 0.1 <= second < 2.5 and audit(made).ok, audit(made).faults
+
+
 def test_urgent_tasks_suspend_others() -> None:
     with folder() as path:
         grid = written(path, cluster("a", 1, policy="ujfb(swap=0)"))

@@ -19,7 +19,7 @@ from headway.live.local_queue import LIVE, Entry, LocalQueue
 from headway.live.processes import Processes
 from headway.live.script import FENCED, Fence, job_script, read_fence, remove_fence
 from headway.live.server import ClusterServer, check_acts, widest
-from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND, noted, time_suspended
+from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND, moved, noted, time_suspended
 from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.plain import counted
@@ -63,6 +63,8 @@ class LocalServer(ClusterServer):
         """Jobs that are not over."""
         self.asked: set[str] | None = None
         """Jobs of which the agent does not know yet that they are over; None: it has not asked yet."""
+        self._clocks = time.time(), time.monotonic()
+        """As they were last read: this machine's, and one that nobody can set."""
         self._recover()
 
     def _processes(self) -> Processes:
@@ -89,16 +91,36 @@ class LocalServer(ClusterServer):
         """Let the policy do what is due.
 
         Who comes too late, as after a pause or a restart, sets the clock back to what was due first: a job
-        that starts now has its whole walltime before it, not what is left since it should have started. Where
-        this machine's clock was set back the cluster's goes on: nothing waits until the hour has come again.
+        that starts now has its whole walltime before it, not what is left since it should have started.
         """
+        self._follow_clock()
         behind = max(self.batch.now, self.batch.seen_at) - self._wall
-        if behind > LATE:
-            self.queue.stand(-behind)
+        if behind > LATE:  # it was set back while no server looked
+            self._go_on(-behind)
         late = self.now - self.batch.following
         if late > LATE:
             self.queue.stand(late)
         self.batch.look(self.now)
+
+    def _follow_clock(self) -> None:
+        """See whether this machine's clock was set."""
+        (wall, steady), self._clocks = self._clocks, (time.time(), time.monotonic())
+        step = round((self._clocks[0] - wall - self._clocks[1] + steady) * SECOND)
+        if abs(step) > LATE:
+            self._go_on(step)
+
+    def _go_on(self, step: int) -> None:
+        """Let the cluster's clock go on where this machine's was set by so much.
+
+        Nothing waits until an hour has come again, nothing is killed before its time, and what runs began at
+        another time by the new clock.
+        """
+        self.queue.stand(step)
+        for entry in list(self.entries.values()):
+            if entry.began is not None:
+                self._set(entry, began=entry.began + step)
+            if spans := self.queue.spans(entry.number):
+                self.queue.set_spans(entry.number, moved(spans, step))
 
     def tick(self) -> float:
         """See which jobs have ended, and let the policy do what is due; nothing while the grid is stopped."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,15 @@ def recorded(grid: Grid, journal: Journal) -> Result:
     if not rows:
         raise HeadwayError(f"no task of {grid.folder} has run to its end yet")
     last = {row.number: _last(journal, row) for row in rows}
+    # Where the clock was set back, a task may have started before it was submitted, and before all began.
+    rows = [replace(row, submitted=min(row.submitted, row.started or 0)) for row in rows]
+    epoch = min(journal.epoch, *(row.submitted for row in rows)) // SECOND * SECOND
     spans = {row.number: _spans(journal, row, last[row.number]) for row in rows}
     molded = all(site.kind != "slurm" for site in grid.sites) and not any(
         row.task.forms or row.task.stage_time or _is_uneven(row, last[row.number], spans[row.number])
         for row in rows
     )
-    tables = [_columns(grid, row, last[row.number], spans[row.number], journal.epoch, molded) for row in rows]
+    tables = [_columns(grid, row, last[row.number], spans[row.number], epoch, molded) for row in rows]
     table = {name: np.array([each[name] for each in tables]) for name in tables[0]}
     asked: dict[str, Any] = {
         name.removeprefix("asked_"): values for name, values in table.items() if name.startswith("asked_")
@@ -50,7 +54,7 @@ def recorded(grid: Grid, journal: Journal) -> Result:
         unit="us",
         **asked,
         job=np.array([row.number for row in rows]),
-        header=Header([f"; UnixStartTime: {journal.epoch // SECOND}"]),
+        header=Header([f"; UnixStartTime: {epoch // SECOND}"]),
         source=Source(str(journal.path)),
     ).with_ledger(_ledger(every, {row.number for row in rows}))
     clusters = tuple(
@@ -70,8 +74,8 @@ def recorded(grid: Grid, journal: Journal) -> Result:
         runtime=table["runtime"],
         cluster=np.array([names.index(last[row.number].server) for row in rows]),
         labels={"cluster": names},
-        pieces=_pieces(grid, rows, last, spans, journal.epoch),
-        moves=_moves(journal, rows, names),
+        pieces=_pieces(grid, rows, last, spans, epoch),
+        moves=_moves(journal, rows, names, epoch),
         provenance={"live": str(grid.file), "seed": 0},
     )
 
@@ -191,7 +195,7 @@ def _cut(start: int, end: int, away: list[Span], how: str) -> Iterator[tuple[str
     yield "running", start, end, how
 
 
-def _moves(journal: Journal, rows: list[TaskRow], names: list[str]) -> Moves:
+def _moves(journal: Journal, rows: list[TaskRow], names: list[str], epoch: int) -> Moves:
     """The moves of the tasks of a schedule, in the order in which they were made."""
     place = {row.number: number for number, row in enumerate(rows)}
     every = journal.decisions(1 << 30)[::-1]
@@ -207,11 +211,11 @@ def _moves(journal: Journal, rows: list[TaskRow], names: list[str]) -> Moves:
 
     return Moves(
         job=np.array([place[each["task"]] for each in made], np.int64),
-        time=column("time", journal.epoch),
+        time=column("time", epoch),
         source=np.array([names.index(each["source"]) for each in made], np.int64),
         target=np.array([names.index(each["target"]) for each in made], np.int64),
-        before=column("before", journal.epoch),
-        after=column("after", journal.epoch),
+        before=column("before", epoch),
+        after=column("after", epoch),
         procs_before=column("procs_before"),
         procs_after=column("procs_after"),
     )

@@ -50,6 +50,12 @@ def closed(spans: Sequence[Span], at: int) -> list[Span]:
     return [span if span.end is not None else span._replace(end=max(at, span.start)) for span in spans]
 
 
+def moved(spans: Sequence[Span], step: int) -> list[Span]:
+    """The spans by a clock that was set by so much."""
+    ends = (None if span.end is None else span.end + step for span in spans)
+    return [span._replace(start=span.start + step, end=end) for span, end in zip(spans, ends, strict=True)]
+
+
 def final_run(spans: Sequence[Span]) -> int:
     """The number of the run after those that were given up."""
     return 1 + max((span.run for span in spans if span.state == GIVEN_UP), default=-1)

@@ -179,6 +179,9 @@ class SteeredServer(LocalServer):
     def _begun(self, entry: Entry) -> Fence | None:
         return read_fence(self.grid.fence / entry.fence)
 
+    def _follow_clock(self) -> None:
+        """Slurm says when its jobs began."""
+
     def _look(self) -> None:
         """While Slurm has no room for a job that it was given, as when a node is down, its user holds it or
         an operator suspends it, the clock stands still: the job has its whole walltime when it runs."""
