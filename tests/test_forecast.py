@@ -18,6 +18,7 @@ from headway.forecast import LEVELS, Correction, Instant, Outlook, Present, Reco
 from headway.forecast.answer import Question, alternatives, answer
 from headway.forecast.arrivals import FADING, Arrivals
 from headway.forecast.forward import Forward, Future
+from headway.forecast.pools import Kind, Pools, doublings, keys_of
 from headway.forecast.qbets import SHORTEST, History, place_of_bound
 from headway.forecast.run_times import DOUBT, RunTimes
 from headway.forecast.scores import intervals, shared_coverage, unsure
@@ -136,6 +137,35 @@ def test_too_few_past_forecasts_correct_nothing(record: Record) -> None:
     assert np.array_equal(few.main.quantiles, none.main.quantiles)
 
 
+def test_doublings_are_binary_digits() -> None:
+    numbers = [0, 1, 2, 3, 4, 7, 8, 1023, 1024, 2**40 - 1, 2**40, 2**62]
+    assert doublings(np.array(numbers)).tolist() == [number.bit_length() for number in numbers]
+
+
+def test_pools_keep_the_last_values_of_each_kind() -> None:
+    """In whatever portions they come, as if they came one by one."""
+    rng, pools = np.random.default_rng(4), Pools((3, 20))
+    plain: list[dict[tuple[int, ...], list[float]]] = [{}, {}]
+    for count in (0, 1, 40, 7, 300):
+        one, two = rng.integers(-1, 4, count), rng.integers(0, 3, count)
+        values = rng.random(count)
+        kinds = [Kind((one, two), one >= 0), Kind((), np.ones(count, np.bool_))]
+        pools.add(kinds, values)
+        keys = keys_of(kinds)
+        assert keys == [
+            ((a, b) if a >= 0 else None, ()) for a, b in zip(one.tolist(), two.tolist(), strict=True)
+        ]
+        for row, value in zip(keys, values.tolist(), strict=True):
+            for known, key, kept in zip(plain, row, (3, 20), strict=True):
+                if key is not None:
+                    known[key] = [*known.get(key, []), value][-kept:]
+        for row in keys:
+            found = [[*pool] for pool in pools.of(row)]
+            assert found == [
+                known[key] if key is not None else [] for known, key in zip(plain, row, strict=True)
+            ]
+
+
 def test_a_run_without_length_is_learned_when_its_instant_is_over() -> None:
     work = Workload.from_arrays(
         unit="s", submit=[0, 10, 10], procs=[1] * 3, runtime=[10, 0, 30], walltime=[20] * 3
@@ -145,7 +175,7 @@ def test_a_run_without_length_is_learned_when_its_instant_is_over() -> None:
     run_times = RunTimes(record)
     for now, known in ((10, [0.5]), (11, [0.5, 0.0]), (30, [0.5, 0.0, 1.0]), (10, [0.5])):
         run_times.learn(now * SECOND)
-        assert list(run_times._seen[5,]) == known
+        assert [*run_times._pools.of((None,) * 5 + ((),))[5]] == known
 
 
 def test_the_queue_at_an_instant() -> None:
@@ -202,11 +232,10 @@ def test_like_jobs_of_a_user_are_drawn_alike() -> None:
         unit="s", submit=np.arange(jobs), procs=[1] * jobs, walltime=[1000] * jobs,
         runtime=rng.integers(1, 1000, jobs), user=[*range(jobs - 2), 500, 500],
     )  # fmt: skip
-    record = Record(work, headway.Platform.procs(jobs), work.submit, work.submit + work.runtime)
-    times = RunTimes(record)
+    end = work.submit + work.runtime
+    end[-2:] = NEVER  # nothing is known of that user
+    times = RunTimes(Record(work, headway.Platform.procs(jobs), work.submit, end))
     times.learn(2000 * SECOND)
-    for key in [key for key in times._seen if "500" in str(key)]:
-        del times._seen[key]  # nothing is known of that user
     two = times.draw(np.array([jobs - 2, jobs - 1]), np.zeros(2, np.int64), 600, rng)
     others = times.draw(np.array([jobs - 2, 0]), np.zeros(2, np.int64), 600, rng)
     # One in 1 + DOUBT repeats the first, all else is independent.

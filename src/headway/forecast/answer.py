@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from headway.errors import UsageError
-from headway.forecast.check import corrected, walk
+from headway.forecast.check import corrected, in_turn
 from headway.forecast.correction import FEWEST, Correction
 from headway.forecast.forecast import DRAWS, Forecast, NeverStarts, Outlook, quantile
 from headway.forecast.instant import Instant
@@ -42,6 +42,12 @@ class Question:
     later: int = 0
     """It is submitted so long after the instant."""
     row: int | None = None
+
+    def asked_of(self, outlook: Outlook, now: int) -> tuple[Outlook, int]:
+        """The outlook with the job, and its row; NeverStarts if it never can."""
+        if self.row is not None:
+            return outlook, self.row
+        return outlook.joined(now, self.procs, self.walltime, **self.codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,25 +121,41 @@ def answer(
         if progress is not None:
             progress(done, total)
 
-    if question.row is None:
-        outlook.joined(now, question.procs, question.walltime, **question.codes)  # or NeverStarts, at once
     waits = Waits(outlook.record)
-    correction = teach(outlook, now, teachers, seed, lambda done, _: told(done)) if teachers else None
+    main = question.asked_of(outlook, now)  # or NeverStarts, before anything is simulated
+    correction = teach(outlook, now, teachers, seed, waits, lambda done, _: told(done)) if teachers else None
     if correction is not None:
         waits.learn(now)
-    found, never = [], []
-    for place, (name, asked) in enumerate((("as asked", question), *others)):
+    outlook.run_times.learn(now)
+
+    def tell(name: str, question: Question, asked: tuple[Outlook, int]) -> Told:
+        of, row = asked
+        of.run_times.take_over(outlook.run_times)
+        submit = now + question.later if question.later else None
+        found = of.at(of_job(of.record, now, row), row, draws, seed, submit)
+        quantiles = found.at_levels()
+        if correction is not None:
+            waits.record = of.record
+            waited = found.since - found.submit
+            history = waits.quantiles(row, waited)
+            nobody_so_long = waited > 0 and not history.any()
+            quantiles = correction.tell(quantiles, quantiles if nobody_so_long else history)
+        return Told(name, question, found, quantiles, correction is not None)
+
+    found, never = [tell("as asked", question, main)], []
+    told(teachers + 1)
+    for place, (name, other) in enumerate(others, 2):
         try:
-            found.append(tell(outlook, now, asked, name, draws, seed, correction, waits))
+            found.append(tell(name, other, other.asked_of(outlook, now)))
         except NeverStarts:
-            if not place:
-                raise
             never.append(name)
-        told(teachers + place + 1)
+        told(teachers + place)
     return Answer(found[0], found[1:], 0 if correction is None else correction.taught, never)
 
 
-def teach(outlook: Outlook, now: int, teachers: int, seed: int, progress: Progress) -> Correction | None:
+def teach(
+    outlook: Outlook, now: int, teachers: int, seed: int, waits: Waits, progress: Progress
+) -> Correction | None:
     """What the last jobs that have started by ``now`` teach; nothing if they are too few."""
     record = outlook.record
     before = record.order[: int(np.searchsorted(record.submits, now))]
@@ -142,39 +164,11 @@ def teach(outlook: Outlook, now: int, teachers: int, seed: int, progress: Progre
     rows = rows[:: max(1, len(rows) // teachers)][:teachers]
     if not len(rows):
         return None
-    sample = walk(outlook, rows, TEACHING_DRAWS, seed, progress)
-    start = sample.submit + sample.wait
-    _, correction = corrected(sample.simulated, sample.history, sample.submit, start, now)
+    walked = in_turn(outlook, rows, waits, TEACHING_DRAWS, seed, progress)
+    forecasts = [(found.at_levels(), waits.quantiles(row)) for row, found in walked]
+    simulated, history = (np.array(each) for each in zip(*forecasts, strict=True))
+    _, correction = corrected(simulated, history, record.workload.submit[rows], record.start[rows], now)
     return correction if correction.taught >= FEWEST else None
-
-
-def tell(
-    outlook: Outlook,
-    now: int,
-    question: Question,
-    name: str,
-    draws: int,
-    seed: int,
-    correction: Correction | None,
-    waits: Waits,
-) -> Told:
-    """One forecast, corrected where there is something to correct it by."""
-    submit = None
-    if question.row is None:
-        outlook.run_times.learn(now)
-        outlook, row = outlook.joined(now, question.procs, question.walltime, **question.codes)
-        submit = now + question.later if question.later else None
-    else:
-        row = question.row
-    found = outlook.at(of_job(outlook.record, now, row), row, draws, seed, submit)
-    quantiles = found.at_levels()
-    if correction is not None:
-        waits.record = outlook.record
-        waited = found.since - found.submit
-        history = waits.quantiles(row, waited)
-        nobody_so_long = waited > 0 and not history.any()
-        quantiles = correction.tell(quantiles, quantiles if nobody_so_long else history)
-    return Told(name, question, found, quantiles, correction is not None)
 
 
 def of_job(record: Record, now: int, row: int) -> Instant:

@@ -6,14 +6,14 @@ only fill the pools; the first of the sample only teach the correction, and are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from headway.errors import UsageError
 from headway.forecast.correction import Correction
-from headway.forecast.forecast import Outlook
-from headway.forecast.levels import LEVELS
+from headway.forecast.forecast import Forecast, Outlook
 from headway.forecast.record import Column, Record
 from headway.forecast.waits import Waits
 from headway.plain import Progress
@@ -86,25 +86,39 @@ def walk(
     record, waits = outlook.record, Waits(outlook.record)
     work = record.workload
     one: dict[str, list[int]] = {name: [] for name in ("plan", "recent", "bound", "waiting")}
-    simulated, history = (np.empty((len(rows), len(LEVELS)), np.int64) for _ in range(2))
+    simulated, history = [], []
+    for row, found in in_turn(outlook, rows, waits, draws, seed, progress):
+        simulated.append(found.at_levels())
+        history.append(waits.quantiles(row))
+        one["plan"].append(found.plan - found.since)
+        one["recent"].append(waits.recent_median(row))
+        one["bound"].append(waits.bound(row))
+        one["waiting"].append(found.waiting)
+    columns = {name: np.array(values, np.int64) for name, values in one.items()}
+    columns |= {"simulated": np.array(simulated), "history": np.array(history)}
+    submit, start = work.submit[rows], record.start[rows]
+    told, _ = corrected(columns["simulated"], columns["history"], submit, start)
+    return Sample(
+        job=work.job[rows], submit=submit, procs=work.procs[rows], wait=start - submit,
+        corrected=told, **columns,
+    )  # fmt: skip
+
+
+def in_turn(
+    outlook: Outlook,
+    rows: Column,
+    waits: Waits,
+    draws: int,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[tuple[int, Forecast]]:
+    """Some rows, in order of submission, and the forecast of each at its submission; `waits` learns on."""
     for place, row in enumerate(rows.tolist()):
         found = outlook.of_row(row, draws=draws, seed=seed + place)
         waits.learn(found.now)
-        simulated[place] = found.at_levels()
-        history[place] = waits.quantiles(row)
-        one["plan"].append(found.plan - found.since)
-        one["recent"].append(waits.recent_median(row))
-        one["bound"].append(waits.qbets.bound(int(work.procs[row])))
-        one["waiting"].append(found.waiting)
+        yield row, found
         if progress is not None:
             progress(place + 1, len(rows))
-    columns = {name: np.array(values, np.int64) for name, values in one.items()}
-    submit, start = work.submit[rows], record.start[rows]
-    told, _ = corrected(simulated, history, submit, start)
-    return Sample(
-        job=work.job[rows], submit=submit, procs=work.procs[rows], wait=start - submit,
-        simulated=simulated, history=history, corrected=told, **columns,
-    )  # fmt: skip
 
 
 def corrected(

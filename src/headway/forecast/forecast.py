@@ -113,7 +113,7 @@ class Outlook:
         self.run_times = RunTimes(self.record)
 
     def joined(self, submit: int, procs: int, walltime: int, **codes: int) -> tuple[Outlook, int]:
-        """The same with one more job that waits, and its row; what was learned stays."""
+        """The same with one more job that waits, and its row."""
         record, row = self.record.with_job(submit, procs, walltime, **codes)
         other = Outlook(record, self.policy)
         if len(other.record) < len(record):
@@ -124,7 +124,6 @@ class Outlook:
                 f"no such job can ever start: {counted(procs, 'processor')} for {walltime // SECOND} s is "
                 f"more than {machine}{limits} allows"
             )
-        other.run_times.take_over(self.run_times)
         return other, row
 
     def of_row(self, row: int, now: int | None = None, draws: int = DRAWS, seed: int = 0) -> Forecast:

@@ -13,6 +13,9 @@ from collections import deque
 from functools import cache
 from math import ceil, sqrt
 
+import numpy as np
+
+from headway.forecast.record import Column
 from headway.units import NEVER
 
 QUANTILE = CONFIDENCE = 0.95
@@ -67,9 +70,9 @@ class History:
             self.missed = 0
 
 
-def class_of(procs: int) -> int:
-    """Which of the classes of SIZES a job of so many processors belongs to."""
-    return bisect_left(SIZES, procs)
+def class_of(procs: Column) -> Column:
+    """Which of the classes of SIZES jobs of so many processors belong to."""
+    return np.searchsorted(SIZES, procs).astype(np.int64)
 
 
 class Qbets:
@@ -80,8 +83,8 @@ class Qbets:
 
     def add(self, procs: int, wait: int) -> None:
         """A job of so many processors has started after ``wait`` (µs)."""
-        self._groups[class_of(procs)].add(wait)
+        self._groups[bisect_left(SIZES, procs)].add(wait)
 
     def bound(self, procs: int) -> int:
         """The 95 % bound of the wait of such a job (µs); NEVER while there is none."""
-        return self._groups[class_of(procs)].bound()
+        return self._groups[bisect_left(SIZES, procs)].bound()

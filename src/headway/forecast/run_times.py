@@ -19,18 +19,20 @@ of kind 2 are kept.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from headway.forecast.pools import Key, Keys, Kind, Pools, doublings, keys_of
 from headway.forecast.record import NAMES, Column, Record
 
 DOUBT = 2.0
 """So many shares from elsewhere stand beside those of a kind."""
 KEPT = (20, 20, 20, 50, 100, 200)
 """How many of the last shares are kept of each kind."""
+SAME_USER = 1
+"""The kind of jobs that a user submits alike."""
 BLUR = 0.1
 WHOLE = 0.999
 """Shares from here on are runs up to the limit, and are not blurred."""
@@ -50,53 +52,54 @@ class RunTimes:
         self._name = record.column(*NAMES)
         self._procs, self._request = work.procs, work.walltime
         self.now, self._next = -1, 0
-        self._seen: dict[Hashable, deque[float]] = {}
-        self._mixed: dict[Hashable, tuple[Shares, Shares]] = {}
+        self._pools = Pools(KEPT)
+        self._mixed: dict[Keys, tuple[Shares, Shares]] = {}
 
     def learn(self, now: int) -> None:
         """Take note of the runs that have ended by ``now``; one of no length that starts now is not over."""
         if now < self.now:
-            self._next, self._seen = 0, {}
+            self._next, self._pools = 0, Pools(KEPT)
         self.now, self._mixed = now, {}
         end, by_end = self.record.end, self.record.by_end
         last = int(np.searchsorted(end[by_end[self._next :]], now, side="right")) + self._next
         while last > self._next and self.record.start[by_end[last - 1]] == now:
             last -= 1
-        for row in by_end[self._next : last].tolist():
-            request = int(self._request[row])
-            share = int(end[row] - self.record.start[row]) / request if request > 0 else 1.0
-            for kind, key in self._kinds(row):
-                self._seen.setdefault(key, deque(maxlen=KEPT[kind])).append(share)
+        rows = by_end[self._next : last]
+        request, ran = self._request[rows], end[rows] - self.record.start[rows]
+        shares = np.divide(ran, request, out=np.ones(len(rows)), where=request > 0)
+        self._pools.add(self._kinds(rows), shares)
         self._next = last
 
     def take_over(self, other: RunTimes) -> None:
         """Know what another knows, whose record has the same jobs that have ended."""
-        self.now, self._next, self._seen = other.now, other._next, other._seen
+        self.now, self._next, self._pools = other.now, other._next, other._pools
 
-    def _kinds(self, row: int) -> Iterator[tuple[int, Hashable]]:
-        """The kinds that a job is of; what is not known of it makes no kind."""
-        user, name, account = int(self._user[row]), int(self._name[row]), int(self._account[row])
-        procs, request = int(self._procs[row]), int(self._request[row])
-        if user >= 0:
-            if name >= 0:
-                yield 0, (0, user, name, procs, request)
-            yield 1, (1, user, procs, request)
-            yield 2, (2, user)
-        if account >= 0:
-            yield 3, (3, account)
-        yield 4, (4, request.bit_length())
-        yield 5, (5,)
+    def _kinds(self, rows: Column) -> list[Kind]:
+        """The kinds that jobs are of; what is not known of them makes no kind."""
+        user, name, account = self._user[rows], self._name[rows], self._account[rows]
+        procs, request = self._procs[rows], self._request[rows]
+        by_user, always = user >= 0, np.ones(len(rows), np.bool_)
+        return [
+            Kind((user, name, procs, request), by_user & (name >= 0)),
+            Kind((user, procs, request), by_user),
+            Kind((user,), by_user),
+            Kind((account,), account >= 0),
+            Kind((doublings(request),), always),
+            Kind((), always),
+        ]
 
     def mixture(self, row: int) -> tuple[Shares, Shares]:
         """The shares that a job may use, ascending, and the probability of each up to and with it."""
-        kinds = tuple(self._kinds(row))
-        found = self._mixed.get(kinds)
+        return self._mixture(keys_of(self._kinds(np.array([row])))[0])
+
+    def _mixture(self, keys: Keys) -> tuple[Shares, Shares]:
+        found = self._mixed.get(keys)
         if found is None:
-            found = self._mixed[kinds] = self._mix([self._seen.get(key, ()) for _, key in kinds])
+            found = self._mixed[keys] = self._mix(self._pools.of(keys))
         return found
 
     @staticmethod
-    def _mix(pools: list[deque[float] | tuple[()]]) -> tuple[Shares, Shares]:
+    def _mix(pools: list[Sequence[float]]) -> tuple[Shares, Shares]:
         shares, weights, left = [1.0], [0.0], 1.0
         for pool in pools:
             if pool:
@@ -113,25 +116,25 @@ class RunTimes:
     def draw(self, rows: Column, elapsed: Column, draws: int, rng: np.random.Generator) -> Column:
         """[draw, job] whole run times (µs) of these jobs, longer than what has elapsed of them."""
         drawn = np.empty((len(rows), draws))
-        alike: dict[Hashable, list[int]] = {}
+        alike: dict[Key, list[int]] = {}
         spread = rng.random((3, len(rows), draws))
         request = np.maximum(self._request[rows], 1)
         used = elapsed / request
-        for place, row in enumerate(rows.tolist()):
-            shares = self._one(row, used[place], spread[:2, place])
-            kind = (1, int(self._user[row]), int(self._procs[row]), int(self._request[row]))
-            before = alike.setdefault(kind, [])
-            if kind[1] >= 0:
+        for place, keys in enumerate(keys_of(self._kinds(rows))):
+            shares = self._one(keys, used[place], spread[:2, place])
+            if (kind := keys[SAME_USER]) is not None:
+                before = alike.setdefault(kind, [])
                 if before:
-                    self._repeat(shares, drawn, before, used[place], spread[2, place], kind)
+                    kept = len(self._pools.of(keys)[SAME_USER])
+                    self._repeat(shares, drawn, before, used[place], spread[2, place], kept)
                 before.append(place)
             drawn[place] = shares
         times = np.ceil(drawn * request[:, None]).astype(np.int64)
         return np.ascontiguousarray(np.maximum(times, elapsed[:, None] + 1).T)
 
-    def _one(self, row: int, used: float, spread: Shares) -> Shares:
+    def _one(self, keys: Keys, used: float, spread: Shares) -> Shares:
         """Shares of one job that has used ``used`` of its request already."""
-        shares, total = self.mixture(row)
+        shares, total = self._mixture(keys)
         past = int(np.searchsorted(shares, used, side="right"))
         low = float(total[past - 1]) if past else 0.0
         if low >= 1.0 - 1e-9:
@@ -142,11 +145,11 @@ class RunTimes:
         return np.asarray(np.where(found < WHOLE, np.clip(blurred, used, 1.0), found))
 
     def _repeat(
-        self, shares: Shares, drawn: Shares, before: list[int], used: float, spread: Shares, kind: Hashable
+        self, shares: Shares, drawn: Shares, before: list[int], used: float, spread: Shares, kept: int
     ) -> None:
         """Let some draws repeat what was drawn for a job of the same kind."""
         count = len(before)
-        again = count / (count + len(self._seen.get(kind, ())) + DOUBT)
+        again = count / (count + kept + DOUBT)
         draws = np.flatnonzero(spread < again)
         if len(draws):
             which = np.array(before)[(spread[draws] / again * count).astype(np.int64)]

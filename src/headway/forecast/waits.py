@@ -14,14 +14,12 @@ times; the long ones behind them can.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Hashable, Iterator
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
 from headway.forecast.levels import LEVELS
+from headway.forecast.pools import Kind, Pools, doublings, keys_of
 from headway.forecast.qbets import Qbets, class_of
 from headway.forecast.record import Column, Record
 
@@ -33,27 +31,6 @@ LIKE = 20
 """So many of the last waits of jobs of about its size and request make a recent median."""
 
 
-class Traits(NamedTuple):
-    """What jobs have in common."""
-
-    user: int
-    queue: int
-    group: int
-    """The class of its processors."""
-    like: tuple[int, int]
-    """Processors and request, within a factor of two."""
-
-
-def kinds_of(job: Traits) -> Iterator[tuple[int, Hashable]]:
-    """The kinds that a job is of; an unknown user makes no kind."""
-    if job.user >= 0:
-        yield 0, (0, job.user, job.queue, *job.like)
-    yield 1, (1, job.queue, *job.like)
-    yield 2, (2, job.queue, job.group, job.like[1])
-    yield 3, (3, job.group)
-    yield 4, (4,)
-
-
 class Waits:
     """Waits that are over by an instant."""
 
@@ -61,41 +38,52 @@ class Waits:
         self.record = record
         self._by_start = np.argsort(record.start, kind="stable")
         self._starts = record.start[self._by_start]
-        self._next = 0
-        self._seen: dict[Hashable, deque[int]] = {}
-        self._recent: dict[Hashable, deque[int]] = {}
-        self.qbets = Qbets()
+        self._next = self._bounded = 0
+        self._pools, self._recent = Pools(KEPT), Pools((LIKE,))
+        self._qbets = Qbets()
 
     def learn(self, now: int) -> None:
         """Take note of the jobs that have started before ``now``; instants must not go back."""
-        last = int(np.searchsorted(self._starts, now))
+        last = max(int(np.searchsorted(self._starts, now)), self._next)
         rows = self._by_start[self._next : last]
-        work = self.record.workload
-        waits, procs = (self.record.start[rows] - work.submit[rows]).tolist(), work.procs[rows].tolist()
-        for traits, wait, size in zip(self._traits(rows), waits, procs, strict=True):
-            for kind, key in kinds_of(traits):
-                self._seen.setdefault(key, deque(maxlen=KEPT[kind])).append(wait)
-            self._recent.setdefault(traits.like, deque(maxlen=LIKE)).append(wait)
-            self.qbets.add(size, wait)
-        self._next = max(last, self._next)
+        waits = self.record.start[rows] - self.record.workload.submit[rows]
+        self._pools.add(self._kinds(rows), waits)
+        self._recent.add([self._like(rows)], waits)
+        self._next = last
 
-    def _traits(self, rows: Column) -> list[Traits]:
-        """What is looked at of the jobs of some rows."""
-        work, record = self.record.workload, self.record
-        procs, request = work.procs[rows].tolist(), work.walltime[rows].tolist()
-        users, queues = record.column("user")[rows].tolist(), record.column("queue")[rows].tolist()
+    def _kinds(self, rows: Column) -> list[Kind]:
+        """The kinds that jobs are of; an unknown user makes no kind."""
+        user, queue = (self.record.column(name)[rows] for name in ("user", "queue"))
+        like, always = self._like(rows).columns, np.ones(len(rows), np.bool_)
+        group = class_of(self.record.workload.procs[rows])
         return [
-            Traits(user, queue, class_of(size), (size.bit_length(), asked.bit_length()))
-            for user, queue, size, asked in zip(users, queues, procs, request, strict=True)
+            Kind((user, queue, *like), user >= 0),
+            Kind((queue, *like), always),
+            Kind((queue, group, like[1]), always),
+            Kind((group,), always),
+            Kind((), always),
         ]
 
-    def _of(self, row: int) -> Traits:
-        """The same of one job."""
-        return self._traits(np.array([row]))[0]
+    def _like(self, rows: Column) -> Kind:
+        """Jobs of about the same size and request."""
+        work = self.record.workload
+        columns = doublings(work.procs[rows]), doublings(work.walltime[rows])
+        return Kind(columns, np.ones(len(rows), np.bool_))
 
     def recent_median(self, row: int) -> int:
         """The median of the last waits of jobs of about its size and request (µs); 0 if there are none."""
-        return int(median(self._recent.get(self._of(row).like) or [0]))
+        [keys] = keys_of([self._like(np.array([row]))])
+        [pool] = self._recent.of(keys)
+        return int(median(pool or [0]))
+
+    def bound(self, row: int) -> int:
+        """QBETS' 95 % bound of a job's wait (µs); NEVER while there is none."""
+        work = self.record.workload
+        rows, self._bounded = self._by_start[self._bounded : self._next], self._next
+        waits = self.record.start[rows] - work.submit[rows]
+        for size, wait in zip(work.procs[rows].tolist(), waits.tolist(), strict=True):
+            self._qbets.add(size, wait)
+        return self._qbets.bound(int(work.procs[row]))
 
     def quantiles(self, row: int, waited: int = 0) -> Column:
         """The waits at LEVELS (µs) that like jobs did not exceed; 0 if none has started yet.
@@ -104,8 +92,9 @@ class Waits:
         is left at 0 where nobody did.
         """
         waits, weights, left = [np.zeros(1, np.int64)], [np.array([1e-12])], 1.0
-        for _, key in kinds_of(self._of(row)):
-            pool = np.array(self._seen.get(key, ()), np.int64) - waited
+        [keys] = keys_of(self._kinds(np.array([row])))
+        for kept in self._pools.of(keys):
+            pool = np.array(kept, np.int64) - waited
             pool = pool[pool > 0] if waited else pool
             if count := len(pool):
                 trust = count / (count + DOUBT)

@@ -84,7 +84,9 @@ def remaining(spent: Spent, instant: int, exported: int, left: float) -> npt.NDA
     start, end = (np.clip(t, instant, exported) for t in (spent.start, spent.end))
     if left == 1.0:
         return np.asarray(spent.rate * (end - start), np.float64)
-    return np.asarray(spent.rate * (left ** (exported - end) - left ** (exported - start)) / -math.log(left))
+    decay = -math.log(left)
+    at_end, at_start = (np.exp(-decay * (exported - t)) for t in (end, start))
+    return np.asarray(spent.rate * (at_end - at_start) / decay)
 
 
 def mirrored(spent: Spent, instant: int, left: float) -> npt.NDArray[np.float64]:

@@ -74,12 +74,13 @@ def _strangers(workload: Workload, site: Site) -> Iterator[LedgerEntry]:
     known = {(one.account, one.user) for one in site.associations if one.user and not one.partition}
     if not known or user is None or account is None or not users or not accounts:
         return
-    pairs, place = np.unique(np.stack([user, account]), axis=1, return_inverse=True)
+    many = int(account.max(initial=0)) + 2  # -1 is none
+    pairs, place = np.unique(user.astype(np.int64) * many + account, return_inverse=True)
     strange = np.array([
         0 <= who < len(users) and 0 <= what < len(accounts) and (accounts[what], users[who]) not in known
-        for who, what in pairs.T.tolist()
+        for who, what in zip((pairs + 1) // many, (pairs + 1) % many - 1, strict=True)
     ])  # fmt: skip
-    rows = strange[place.reshape(-1)]
+    rows = strange[place]
     if rows.any():
         yield LedgerEntry.of("association", ASSOCIATION, workload.job[rows], dropped=False)
 

@@ -15,6 +15,12 @@ from headway.workload.slurm.runs import repeats
 from headway.workload.slurm.text import SacctText
 from headway.workload.stream import LogStream
 
+NEEDED = frozenset((
+    "JobID", "JobIDRaw", "State", "User", "UID", "Account", "QOS", "Submit", "Start", "End", "ElapsedRaw",
+    "Elapsed", "AllocTRES", "AllocCPUS", "NCPUS",
+))  # fmt: skip
+"""The columns that tell it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Spent:
@@ -39,7 +45,8 @@ def read_spent(path: str | Path) -> Spent:
     stream = LogStream(path)
     gathered = Records(stream.name, "UTC")
     for table in SacctJson(stream) if ".json" in Path(path).name else SacctText(stream):
-        gathered.add(table)
+        frame = table.frame
+        gathered.add(table._replace(frame=frame.select(name for name in frame.columns if name in NEEDED)))
     records = gathered.columns()
     if not records or "start" not in records or gathered.clock_times:
         return Spent([], *(np.zeros(0, np.int64) for _ in range(4)))
@@ -50,8 +57,10 @@ def read_spent(path: str | Path) -> Spent:
     ran = (start != UNKNOWN) & (elapsed > 0) & (rate > 0) & ~seen.again & ~seen.part
     begun = start[ran] // SECOND
     kinds = ("account", "user", "qos")
-    codes = np.stack([np.maximum(records.get(kind, unknown)[ran], -1) for kind in kinds], axis=1)
-    different, of = np.unique(codes, axis=0, return_inverse=True)
     names = [[*gathered.labels[kind], ""] for kind in kinds]  # -1, none, is the last
-    who = [(names[0][a], names[1][b], names[2][c]) for a, b, c in different.tolist()]
-    return Spent(who, np.asarray(of).reshape(-1), begun, begun + elapsed[ran] // SECOND, rate[ran])
+    many = [len(each) for each in names]
+    codes = [np.maximum(records.get(kind, unknown)[ran], -1).astype(np.int64) + 1 for kind in kinds]
+    different, of = np.unique(np.ravel_multi_index(codes, many), return_inverse=True)
+    places = zip(*(part.tolist() for part in np.unravel_index(different, many)), strict=True)
+    who = [(names[0][a - 1], names[1][b - 1], names[2][c - 1]) for a, b, c in places]
+    return Spent(who, of, begun, begun + elapsed[ran] // SECOND, rate[ran])
