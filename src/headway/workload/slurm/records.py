@@ -161,7 +161,7 @@ class Records:
         limits = [pl.col(name) for name in ("TimelimitRaw", "Timelimit") if name in names]
         words = [*cells.NO_LIMIT, *cells.A_YEAR]
         no_limit = pl.any_horizontal([limit.is_in(words) for limit in limits or [pl.lit("")]])
-        more = frame.select(no_limit=no_limit, bits=feature_bits(names))
+        more = frame.with_columns(no_limit=no_limit, bits=feature_bits(names)).select("no_limit", "bits")
         numbers = pl.DataFrame(columns | more.to_dict(as_series=True))
         numbers = self._on_the_clock(frame, numbers)
         return self._with_node_lists(frame, numbers)
