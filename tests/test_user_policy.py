@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import headway
+import own_compiled
 import own_policies
 from headway import SECOND, Decision
 from headway.policies.catalogue import offered
@@ -230,6 +231,33 @@ def test_a_stopped_job_waits_where_it_had_waited() -> None:
     log = workload([(0.0, 1, 10.0, 10.0), (1.0, 1, 2.0, 2.0), (2.0, 1, 5.0, 5.0)])
     schedule = headway.simulate(log, 1, short_first)
     assert (schedule.start / SECOND).tolist() == [3.0, 1.0, 13.0]
+
+
+def impatient(view: Any) -> Decision:
+    """The same as own_compiled.impatient."""
+    waiting, free, kill, start = list(view.waiting), view.free, list[Any](), list[Any]()
+    stops = view.now < own_compiled.LAST_STOP
+    if stops and view.now % own_compiled.PERIOD == 0 and waiting and waiting[0].procs > free:
+        longest = max(view.running, key=lambda job: job.expected_end)
+        if longest.procs + free >= waiting[0].procs:
+            kill, start, free = [longest], waiting[:1], free + longest.procs - waiting[0].procs
+            waiting = sorted([*waiting[1:], longest], key=lambda job: job.number)
+    while waiting and waiting[0].procs <= free:
+        free -= waiting[0].procs
+        start.append(waiting.pop(0))
+    wake = view.now - view.now % own_compiled.PERIOD + own_compiled.PERIOD if stops and waiting else None
+    return Decision(start=start, kill=kill, wake=wake)
+
+
+def test_a_compiled_policy_stops_jobs_and_is_woken_as_one_in_python() -> None:
+    compiled, stopped = f"{own_compiled.__file__}:impatient", 0
+    for seed in range(12):
+        log = workload(random_jobs(seed, 20))
+        one, other = headway.simulate(log, 6, compiled), headway.simulate(log, 6, impatient)
+        assert np.array_equal(one.start, other.start) and np.array_equal(one.end, other.end), seed
+        assert one.runs().rows() == other.runs().rows() and headway.audit(one).ok
+        stopped += one.runs()["ended"].to_list().count("preempted")
+    assert stopped > 12
 
 
 def test_jobs_are_started_by_number_too() -> None:

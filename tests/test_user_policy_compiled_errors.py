@@ -57,9 +57,9 @@ def told(headway: Headway, body: str) -> str:
             "at 1 s the policy named arrival 99, which does not exist among 4 jobs",
         ),
         ("start_and_book(state, -1, MACHINE, HEAD)", "at 1 s the policy named arrival -1, which does not"),
-        ("kill(state, 0, ENDED)", "at 1 s the policy stopped job 1, which is waiting; only running jobs can"),
+        ("kill(state, 0)", "at 1 s the policy stopped job 1, which is waiting; only running jobs can"),
         (
-            "kill(state, 1 << 40, ENDED)",
+            "kill(state, 1 << 40)",
             "at 1 s the policy named arrival 1099511627776, which",
         ),
         ("wake(state, t - 1)", "at 1 s the policy asked to be woken at a time that is not later than"),

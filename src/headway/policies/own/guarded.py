@@ -7,7 +7,7 @@ is compiled so that it looks, and calls these in the place of the engine's.
 from __future__ import annotations
 
 from headway.engine import planning, queue, verbs
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Fault, Pool, State
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Ended, Entry, Fault, Pool, State
 from headway.engine.verbs import NOBODY, refuse
 from headway.jit.kernels import kernel
 from headway.policies.queueing import ordering
@@ -50,9 +50,11 @@ def start_and_book(state: State, job: int, pool: int, why: int) -> bool:
 
 
 @kernel
-def kill(state: State, job: int, ended: int) -> bool:
+def kill(state: State, job: int) -> bool:
     """Stop a running job; its work is lost and it waits again."""
-    return verbs.kill(state, job, ended) if is_job(state, job) else refuse(state, Fault.NOT_RUNNING, job)
+    if not is_job(state, job):
+        return refuse(state, Fault.NOT_RUNNING, job)
+    return verbs.kill(state, job, Ended.BY_PREEMPTION)
 
 
 @kernel

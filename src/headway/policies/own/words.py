@@ -15,7 +15,7 @@ from __future__ import annotations
 from headway.engine.fitting import next_fit
 from headway.engine.holes import earliest, fits, level_at, when_free
 from headway.engine.planning import settle
-from headway.engine.tables import Q_FIELDS, Change, Clock, Entry, Job, List, Pool, Run, State, Why
+from headway.engine.tables import OPEN, Q_FIELDS, Change, Clock, Entry, Job, List, Pool, Run, State, Why
 from headway.policies.backfilling.changing import take_changes
 from headway.policies.own.compiled import compiled, kernel
 from headway.policies.own.guarded import enter, join, kill, leave, start, start_and_book, wake
@@ -27,7 +27,7 @@ QUEUE = 2 * MACHINE
 """The machine's waiting line, in scheduling order."""
 # Rows in short, as plain numbers: a user's file has one table of each kind in mind.
 NOW, FIRST_NEW, LAST_NEW = int(Clock.NOW), int(Clock.FIRST_NEW), int(Clock.LAST_NEW)
-ENDED, CHANGES, RETURNS = int(Clock.ENDED), int(Clock.CHANGES), int(Clock.RETURNS)
+ENDED, CHANGES, RETURNS, RUNS = int(Clock.ENDED), int(Clock.CHANGES), int(Clock.RETURNS), int(Clock.RUNS)
 SUBMIT, PROCS, WALL, PLAN = int(Job.SUBMIT), int(Job.PROCS), int(Job.WALL), int(Job.PLAN)
 R_JOB, R_START, R_END, R_EXPECTED = int(Run.JOB), int(Run.START), int(Run.END), int(Run.EXPECTED)
 SIZE, FREE, Q_HEAD, Q_TAIL, Q_COUNT = (
@@ -40,9 +40,9 @@ IMMEDIATE, HEAD, BACKFILL = int(Why.IMMEDIATE), int(Why.HEAD), int(Why.BACKFILL)
 
 __all__ = [
     "BACKFILL", "CHANGES", "C_FROM", "C_PROCS", "C_TO", "ENDED", "ENDED_RUNS", "FIRST_NEW", "FREE", "HEAD",
-    "IMMEDIATE", "LAST_NEW", "MACHINE", "NOW", "PARAMETERS", "PLAN", "PROCS", "QUEUE", "Q_COUNT", "Q_FIELDS",
-    "Q_HEAD", "Q_JOB", "Q_PLAN", "Q_PROCS", "Q_TAIL", "RETURNED", "RETURNS", "R_END", "R_EXPECTED", "R_JOB",
-    "R_START", "SECOND", "SIZE", "SUBMIT", "WALL", "State", "compiled", "earliest", "enter", "fits",
-    "head_fits", "join", "kernel", "kill", "leave", "level_at", "next_fit", "reason", "settle", "start",
-    "start_and_book", "take_changes", "wake", "when_free",
+    "IMMEDIATE", "LAST_NEW", "MACHINE", "NOW", "OPEN", "PARAMETERS", "PLAN", "PROCS", "QUEUE", "Q_COUNT",
+    "Q_FIELDS", "Q_HEAD", "Q_JOB", "Q_PLAN", "Q_PROCS", "Q_TAIL", "RETURNED", "RETURNS", "RUNS", "R_END",
+    "R_EXPECTED", "R_JOB", "R_START", "SECOND", "SIZE", "SUBMIT", "WALL", "State", "compiled", "earliest",
+    "enter", "fits", "head_fits", "join", "kernel", "kill", "leave", "level_at", "next_fit", "reason",
+    "settle", "start", "start_and_book", "take_changes", "wake", "when_free",
 ]  # fmt: skip
