@@ -57,6 +57,8 @@ def told(headway: Headway, body: str) -> str:
             "at 1 s the policy named arrival 99, which does not exist among 4 jobs",
         ),
         ("start_and_book(state, -1, MACHINE, HEAD)", "at 1 s the policy named arrival -1, which does not"),
+        ("start(state, 1, MACHINE, 99)", "raised IndexError: a job starts for a reason, such as HEAD or"),
+        ("start_and_book(state, 1, MACHINE, -1)", "raised IndexError: a job starts for a reason, such as"),
         ("kill(state, 0)", "at 1 s the policy stopped job 1, which is waiting; only running jobs can"),
         (
             "kill(state, 1 << 40)",

@@ -7,10 +7,12 @@ is compiled so that it looks, and calls these in the place of the engine's.
 from __future__ import annotations
 
 from headway.engine import planning, queue, verbs
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Ended, Entry, Fault, Pool, State
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Ended, Entry, Fault, Pool, State, Why
 from headway.engine.verbs import NOBODY, refuse
 from headway.jit.kernels import kernel
 from headway.policies.queueing import ordering
+
+REASONS = len(Why)
 
 
 @kernel
@@ -34,9 +36,17 @@ def check_queue(state: State, q: int) -> None:
 
 
 @kernel
+def check_reason(why: int) -> None:
+    """Stop at a reason that does not exist: it would have no name in the schedule."""
+    if not 0 <= why < REASONS:
+        raise IndexError("a job starts for a reason, such as HEAD or reason(t, state, job)")
+
+
+@kernel
 def start(state: State, job: int, pool: int, why: int) -> bool:
     """Start a waiting job now."""
     check_pool(state, pool)
+    check_reason(why)
     return verbs.start(state, job, pool, why) if is_job(state, job) else refuse(state, Fault.NOT_WAITING, job)
 
 
@@ -44,6 +54,7 @@ def start(state: State, job: int, pool: int, why: int) -> bool:
 def start_and_book(state: State, job: int, pool: int, why: int) -> bool:
     """Start a waiting job now; the profile holds its processors until its expected end."""
     check_pool(state, pool)
+    check_reason(why)
     if not is_job(state, job):
         return refuse(state, Fault.NOT_WAITING, job)
     return planning.start_and_book(state, job, pool, why)
