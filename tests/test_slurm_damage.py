@@ -12,9 +12,9 @@ import pytest
 from headway.errors import HeadwayError
 from headway.workload import Workload, read
 from headway.workload.formats import recognised
+from headway.workload.slurm.asked import NUMBERS
 from headway.workload.slurm.cells import MOST_TASKS, task_numbers, waiting_tasks
 from headway.workload.slurm.reading import read_sacct
-from headway.workload.slurm.requests import NUMBERS
 from sacct_texts import Export
 from test_batsim import DOCUMENT
 from test_slurm_json import new_job

@@ -10,7 +10,7 @@ import pytest
 
 from headway.site import Site
 from headway.site.model import Partition
-from headway.workload.slurm.requests import NUMBERS, Lines
+from headway.workload.slurm.asked import NUMBERS, Lines
 from slurm_by_hand import log, site, starts
 
 HOUR = 3600

@@ -15,7 +15,7 @@ from headway import Schedule
 from headway.policies.slurm.memory_bounds import Asked, adapted
 from headway.site import Site
 from headway.site.model import Association, Node, Partition, Qos, Reservation
-from headway.workload.slurm.requests import TEXTS, Lines
+from headway.workload.slurm.asked import TEXTS, Lines
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site
 
 NODES = (0, 1, 2, 3)

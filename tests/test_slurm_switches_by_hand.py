@@ -19,7 +19,7 @@ from headway.site.config import Config
 from headway.site.model import Node, Partition, Switch
 from headway.site.topology import read_switches, steps_between
 from headway.units import SECOND
-from headway.workload.slurm.requests import NUMBERS, Lines
+from headway.workload.slurm.asked import NUMBERS, Lines
 from slurm_by_hand import MINUTE, log, simulated, site, starts
 
 TREE = {"TopologyPlugin": "topology/tree"}

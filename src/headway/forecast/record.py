@@ -19,7 +19,7 @@ from headway.platform import Platform
 from headway.schedule import Schedule
 from headway.units import NEVER
 from headway.workload import Ledger, Workload
-from headway.workload.slurm.requests import ABSENT
+from headway.workload.slurm.asked import ABSENT
 
 Column = npt.NDArray[np.int64]
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.workload.slurm import cells, states
+from headway.workload.slurm.asked import Lines
 from headway.workload.slurm.job_ids import TASK, WAITING_TASKS, array_and_task, identified
 from headway.workload.slurm.not_modelled import feature_bits
-from headway.workload.slurm.requests import Lines, request_columns
+from headway.workload.slurm.requests import request_columns
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,50 +6,19 @@ Slurm has worked out from it; options inside a job script are only in the latter
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from headway.site.values import clock_time
-from headway.units import SECOND
 from headway.workload.slurm import cells
+from headway.workload.slurm.asked import NUMBERS, TEXTS, Lines, count_of
 from headway.workload.slurm.job_ids import array_and_task
-from headway.workload.slurm.submit_line import options_and_script
 
 if TYPE_CHECKING:
     import polars as pl
 
 Ints = npt.NDArray[np.int64]
-
-NUMBERS = (
-    "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",
-    "memory_cpu_mb", "exclusive", "time_min", "nice", "array_limit", "held", "requeue", "contiguous",
-    "kill_invalid", "oversubscribe", "exclusive_user", "switches", "switch_wait", "one_thread",
-    "one_task_core", "gres_units", "gres_by_task", "cpus_per_gpu", "memory_gpu_mb",
-)  # fmt: skip
-"""Columns of whole numbers that a submit line gives; `time_min` and `switch_wait` in µs.
-
-A job of `one_thread` uses one thread of each core that it has; one of `one_task_core` has a core for each
-task. What a job of `gres_units` asks for in `gres` is a unit, of which it wants so many on all of its nodes
-together; with `gres_by_task` one for each task."""
-
-TEXTS = (
-    "partition", "constraint", "gres", "licenses", "reservation", "dependency", "required_nodes",
-    "excluded_nodes", "begin", "end_by", "name", "further",
-)  # fmt: skip
-"""Columns of text that a submit line gives; `further` are options of FURTHER."""
-
-FURTHER = frozenset((
-    "bb", "bbf", "core-spec", "cores-per-socket", "extra-node-info", "gpus-per-socket", "mincpus", "nodefile",
-    "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "priority", "reboot", "segment",
-    "sockets-per-node", "spread-job", "thread-spec", "tmp", "tres-per-task",
-    "use-min-nodes",
-))  # fmt: skip
-"""Options that change when or where a job starts and are only noted by name."""
-ONE_THREAD = frozenset(("nomultithread", "compute_bound"))
-"""What --hint says of jobs that use one thread of each core."""
 
 SHAPE = ("min_nodes", "tasks", "cpus_per_task", "tasks_per_node")
 """What a line says of nodes and tasks. Where it says nothing, the job script may, which is not in the log:
@@ -61,176 +30,6 @@ COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partitio
 `memory_job_mb` is the memory of the whole job where nothing says whether it is by CPU or by node. A job of
 `any_tasks` leaves open how many tasks it has; `cpus_with_gpus` are those of its GPUs, which Slurm counts only
 when it starts."""
-
-ABSENT = dict.fromkeys(
-    ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe",
-     "exclusive_user", "switches", "one_thread", "one_task_core", "gres_units", "gres_by_task",
-     "cpus_per_gpu", "memory_gpu_mb"), 0
-)  # fmt: skip
-"""Columns in which nothing asked is 0; in all others it is -1."""
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
-
-
-WITHOUT_EFFECT = ("chdir", "comment", "error", "export", "input", "mail-type", "mail-user", "output")
-"""Options that often differ from job to job, and on which nothing here depends."""
-
-
-class Lines:
-    """Submit lines read so far, and what they ask for, as rows of numbers and texts."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[int, str]] = {}
-        """By line: the place of what it asks for, and the job's name."""
-        self._places: dict[frozenset[tuple[str, str]], int] = {}
-        self._asked: list[dict[str, Any]] = []
-
-    def rows(self, lines: list[str]) -> tuple[Ints, list[pl.Series]]:
-        """Numbers by line and NUMBERS, and the texts for each of TEXTS."""
-        import polars as pl
-
-        places, names = zip(*map(self._at, lines), strict=True) if lines else ((), ())
-        used, row = np.unique(np.array(places, np.int64), return_inverse=True)
-        asked = [self._asked[place] for place in used.tolist()]
-        numbers = [[each.get(name, ABSENT.get(name, -1)) for name in NUMBERS] for each in asked]
-        texts = [
-            pl.Series(names, dtype=pl.String)
-            if name == "name"
-            else pl.Series([each.get(name, "") for each in asked], dtype=pl.String).gather(row)
-            for name in TEXTS
-        ]
-        return np.array(numbers, np.int64).reshape(-1, len(NUMBERS))[row], texts
-
-    def _at(self, line: str) -> tuple[int, str]:
-        known = self._known.get(line)
-        if known is None:
-            given, script = options_and_script(line)
-            name = given.pop("job-name", "") or script
-            for option in WITHOUT_EFFECT:
-                given.pop(option, None)
-            place = self._places.setdefault(frozenset(given.items()), len(self._asked))
-            if place == len(self._asked):
-                self._asked.append(_asked(given))
-            known = self._known[line] = place, name
-        return known
-
-
-def _asked(given: dict[str, str]) -> dict[str, Any]:
-    """What options ask for, by the names of our columns."""
-    asked: dict[str, Any] = {}
-    if "nodes" in given:
-        asked |= _nodes(given["nodes"])
-        asked |= _at_most_tasks(asked, _number(given.get("ntasks", "")))
-    for option, name in (
-        ("ntasks", "tasks"), ("cpus-per-task", "cpus_per_task"), ("ntasks-per-node", "tasks_per_node"),
-    ):  # fmt: skip
-        if (count := _number(given.get(option, ""))) is not None:
-            asked[name] = count
-    for option, name in (("mem", "memory_node_mb"), ("mem-per-cpu", "memory_cpu_mb")):
-        if option in given and (megabytes := _megabytes(given[option])) is not None:
-            asked[name] = megabytes
-    asked["exclusive"] = int("exclusive" in given and given["exclusive"] in ("", "exclusive"))
-    asked["exclusive_user"] = int(given.get("exclusive") == "user")
-    asked["contiguous"] = int("contiguous" in given)
-    asked["oversubscribe"] = int("oversubscribe" in given or "share" in given)
-    if "time-min" in given and (time := clock_time(given["time-min"])) is not None:
-        asked["time_min"] = min(time, cells.LARGEST_SECONDS) * SECOND
-    if given.get("switches"):
-        most, at, wait = given["switches"].partition("@")
-        asked["switches"] = _number(most) or 0
-        if at and (time := clock_time(wait)) is not None:
-            asked["switch_wait"] = min(time, cells.LARGEST_SECONDS) * SECOND
-    if "nice" in given:
-        text = given["nice"] or "100"
-        nice = _number(text.removeprefix("-").removeprefix("+")) or 0
-        asked["nice"] = -nice if text.startswith("-") else nice
-    if "array" in given and (limit := re.search(r"%(\d+)", given["array"])):
-        asked["array_limit"] = _number(limit[1]) or 0
-    asked["held"] = int("hold" in given)
-    if "requeue" in given or "no-requeue" in given:
-        asked["requeue"] = int("requeue" in given)
-    for option, name in (
-        ("partition", "partition"), ("constraint", "constraint"), ("licenses", "licenses"),
-        ("reservation", "reservation"), ("dependency", "dependency"), ("nodelist", "required_nodes"),
-        ("exclude", "excluded_nodes"), ("begin", "begin"), ("deadline", "end_by"),
-    ):  # fmt: skip
-        if given.get(option):
-            asked[name] = given[option]
-    if given.get("kill-on-invalid-dep", "").lower() in ("yes", "no"):
-        asked["kill_invalid"] = int(given["kill-on-invalid-dep"].lower() == "yes")
-    further = [name for name in given if name in FURTHER]
-    hints = set(given.get("hint", "").lower().split(","))
-    asked["one_thread"] = int(bool(hints & ONE_THREAD) or given.get("threads-per-core") == "1")
-    asked["one_task_core"] = int(given.get("ntasks-per-core") == "1")
-    further += [f"hint={hint}" for hint in hints & {"memory_bound"}]
-    for option in {"threads-per-core", "ntasks-per-core"} & given.keys():
-        if given[option] != "1":
-            further.append(option)
-    if given.get("exclusive", "") not in ("", "exclusive", "user"):
-        further.append(f"exclusive={given['exclusive']}")
-    asked["further"] = ",".join(sorted(further))
-    asked["gres"] = _gres(given)
-    asked |= _of_gpus(given, asked["gres"])
-    return asked
-
-
-def _number(text: str) -> int | None:
-    """A count that Slurm could have taken; what it could not have, the line does not ask for."""
-    return int(text) if text.isdecimal() and len(text) <= 10 and int(text) <= cells.LARGEST_COUNT else None
-
-
-def _nodes(text: str) -> dict[str, int]:
-    """-N 3 is exactly three, -N 2-4 is a range."""
-    match = re.fullmatch(r"(\d{1,9})([kK]?)(?:-(\d{1,9})([kK]?))?", text)
-    if match is None:
-        return {}
-    least = int(match[1]) * (1024 if match[2] else 1)
-    most = int(match[3]) * (1024 if match[4] else 1) if match[3] else least
-    return {"min_nodes": least, "max_nodes": most}
-
-
-def _at_most_tasks(asked: dict[str, Any], tasks: int | None) -> dict[str, int]:
-    """No more nodes than tasks: sbatch itself asks for so many."""
-    if not tasks or "max_nodes" not in asked:
-        return {}
-    return {name: min(asked[name], tasks) for name in ("min_nodes", "max_nodes")}
-
-
-def _gres(given: dict[str, str]) -> str:
-    """Generic resources for each node, in the words of --gres."""
-    parts = [
-        part.removeprefix("gres/").removeprefix("gres:") for part in given.get("gres", "").split(",") if part
-    ]
-    if given.get("gpus-per-node"):
-        parts += [f"gpu:{part}" for part in given["gpus-per-node"].split(",")]
-    return ",".join(part for part in parts if part not in ("none", "NONE"))
-
-
-def _of_gpus(given: dict[str, str], each_node: str) -> dict[str, Any]:
-    """What is asked for with GPUs, and GPUs for the whole job or for each task, where none are for a node."""
-    found: dict[str, Any] = {
-        "cpus_per_gpu": _number(given.get("cpus-per-gpu", "")) or 0,
-        "memory_gpu_mb": _megabytes(given.get("mem-per-gpu", "")) or 0,
-    }
-    if "gpu" in (part.split(":")[0] for part in each_node.split(",")):
-        return found
-    of_task, of_job = given.get("gpus-per-task", ""), given.get("gpus", "")
-    kind, _, count = (of_task or of_job).rpartition(":")
-    number, kind = _number(count) or 0, f"gpu:{kind}" if kind else "gpu"
-    if not number or "," in kind:
-        return found
-    unit = f"{kind}:{number if of_task else 1}"
-    found["gres"] = f"{each_node},{unit}" if each_node else unit
-    found["gres_units"], found["gres_by_task"] = (1, 1) if of_task else (number, 0)
-    return found
-
-
-def _megabytes(text: str) -> int | None:
-    match = _SIZE.fullmatch(text)
-    scale = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}
-    if match is None or len(match[1]) > 15:
-        return None
-    # Slurm rounds KB up to whole MB.
-    return -int(-float(match[1]) * scale[match[2].upper()] // 1)
 
 
 def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints], dict[str, pl.Series]]:
@@ -317,7 +116,7 @@ def _tasks(found: dict[str, Ints]) -> None:
 def _gpus(text: str) -> int:
     """GPUs in a request for generic resources."""
     parts = [part.replace("=", ":").split(":") for part in text.split(",")]
-    return sum(_number(words[-1]) or 1 for words in parts if words[0] == "gpu")
+    return sum(count_of(words[-1]) or 1 for words in parts if words[0] == "gpu")
 
 
 def _with_gpus(found: dict[str, Ints], gpus: Ints, told: npt.NDArray[np.bool_]) -> None:
