@@ -106,6 +106,7 @@ def test_an_interrupt_while_the_command_line_is_loaded_is_one_line() -> None:
     """Ctrl-C right after Enter comes in the midst of imports; it showed where each of them stands."""
     code = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored in the background
 class Loading:
     def find_spec(self, name, path, target=None):
         if name == "headway.cli.entry":

@@ -307,7 +307,7 @@ def test_explain_tells_priority_reason_plan_loop_and_nodes() -> None:
     assert "at 30 s (30 s after it was submitted), on 2 nodes, the first of them n2, to start at 90 s" in text
     assert "it started 30 s earlier." in text
     assert (
-        "Backfill started it at 60 s (1 min after it was submitted) in the partition batch on n[1-2], "
+        "Backfill started it at 60 s (60 s after it was submitted) in the partition batch on n[1-2], "
         "with 6 CPUs in all." in text
     )
 

@@ -353,6 +353,6 @@ def test_explain_looks_for_room_on_one_node() -> None:
     assert said["When it was submitted"][0] == "2 of the 8 processors were free, and it needed 2 on one node."
     assert said["What it waited for"][0] == (
         "From the beginning it was the first in order of submission, and 1 of the 2 processors it needed "
-        "were free on one node; it waited another 1 min 30 s for others to end."
+        "were free on one node; it waited another 90 s for others to end."
     )
     assert not any("kept for jobs" in sentence for sentence in said["What it waited for"])

@@ -270,7 +270,7 @@ def test_explain_names_the_outages() -> None:
         "easy",
     )
     told = str(headway.explain(waited, 1, simulate_again=False)).replace("\n    ", " ")
-    assert "maintenance of 1 processor was 30 s away, and it asked for 1 min" in told
+    assert "maintenance of 1 processor was 30 s away, and it asked for 60 s" in told
 
 
 def test_explain_counts_who_waits_again_and_what_takes_no_new_jobs() -> None:
