@@ -82,10 +82,11 @@ class OnNamedNodes(Slurm):
 
 def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
     """The tables of Slurm's rules as far as the choice of nodes needs them, and room for reservations."""
+    from headway.policies.slurm.job_rows import SlurmJob
+    from headway.policies.slurm.pass_rows import Plan
     from headway.policies.slurm.settings import Preemption, Setting
     from headway.policies.slurm.setup import controller
     from headway.policies.slurm.site_tables import node_table
-    from headway.policies.slurm.tables import Plan, SlurmJob
 
     memory = controller(site, arrivals, 0)
     memory.settings[Setting.BF_MAX_TEST] = depth
@@ -106,7 +107,8 @@ def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
 
 def first_partitions(memory: Memory) -> Table:
     """The first partition of each job's list that is large and long enough for it; else the first."""
-    from headway.policies.slurm.tables import Partition, SlurmJob
+    from headway.policies.slurm.job_rows import SlurmJob
+    from headway.policies.slurm.site_rows import Partition
 
     lists, partitions, jobs = memory.lists[memory.jobs[SlurmJob.PARTITIONS]], memory.partitions, memory.jobs
     found = np.full(jobs.shape[1], -1, np.int64)
@@ -122,7 +124,7 @@ def first_partitions(memory: Memory) -> Table:
 
 def where(state: State, site: Site) -> OnNodes:
     """Where jobs ran."""
-    from headway.policies.slurm.tables import SlurmJob
+    from headway.policies.slurm.job_rows import SlurmJob
 
     return OnNodes(
         nodes=tuple(node.name for node in site.nodes),

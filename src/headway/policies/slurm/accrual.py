@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from headway.engine.tables import Job, Phase, State
 from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.limits import account_row, user_row
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Holder, Memory, SlurmClock, SlurmJob
+from headway.policies.slurm.site_rows import Holder
+from headway.policies.slurm.tables import UNSET, Memory
 
 NO_LIMIT = -1
 

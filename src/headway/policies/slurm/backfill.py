@@ -24,9 +24,11 @@ from headway.policies.slurm.independence import (
     tasks_in_queue,
     waits_for_a_start,
 )
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Array
 from headway.policies.slurm.node_ends import looks_by_node, openings_for
 from headway.policies.slurm.offers import asks_gres, fewest_nodes, whole_nodes
+from headway.policies.slurm.pass_rows import Count, Plan, Record, Scratch, SlurmClock
 from headway.policies.slurm.plan_table import (
     clear_table,
     cut_window,
@@ -38,23 +40,12 @@ from headway.policies.slurm.queue import (
     close_gaps,
     standing_in,
 )
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.search import is_limited, minutes_of, note_nodes, search
 from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.site_rows import Holder, Partition, SlurmNode
 from headway.policies.slurm.submission import cancel, is_too_late
-from headway.policies.slurm.tables import (
-    UNSET,
-    Count,
-    Holder,
-    Memory,
-    Partition,
-    Plan,
-    Reason,
-    Record,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    SlurmNode,
-)
+from headway.policies.slurm.tables import UNSET, Memory
 
 
 @kernel

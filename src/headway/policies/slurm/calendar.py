@@ -7,9 +7,11 @@ maintenance. Intervals that only touch do not overlap.
 from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Reservation
+from headway.policies.slurm.pass_rows import Scratch
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Memory, Scratch, SlurmJob
+from headway.policies.slurm.tables import UNSET, Memory
 
 NOT_NOW = -1
 """The start of a window that a job does not have."""

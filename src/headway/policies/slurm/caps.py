@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Cap, Holder, Memory, Partition, SlurmJob, Tres
+from headway.policies.slurm.site_rows import Cap, Holder, Partition, Tres
+from headway.policies.slurm.tables import UNSET, Memory
 
 NO_LIMIT = 1 << 40
 """Nodes of a job that no limit bounds."""

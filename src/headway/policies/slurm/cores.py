@@ -9,9 +9,11 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares, exchange, propose_further
 from headway.engine.tables import NODE_ROWS, SHARE_ROWS, Clock, Job, Node, Run, Share, State, Table
 from headway.jit.kernels import count_bits, kernel
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Level
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import Memory, Partition, SlurmJob
+from headway.policies.slurm.site_rows import Partition
+from headway.policies.slurm.tables import Memory
 
 WORD = 62
 """CPUs in a word: as many bits as are never a sign."""

@@ -23,13 +23,16 @@ from headway.policies.slurm.ends import (
     start_after,
     touches,
 )
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.node_ends import NOW, enough_open, lay_trial
 from headway.policies.slurm.offers import asks_gres, lighten, takes_any_node, whole_nodes
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock
 from headway.policies.slurm.preemption import takes_places
 from headway.policies.slurm.rows import deal_trial
 from headway.policies.slurm.selection import select, select_in
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import Memory, Partition, Scratch, SlurmClock, SlurmJob
+from headway.policies.slurm.site_rows import Partition
+from headway.policies.slurm.tables import Memory
 from headway.policies.slurm.whole import enough_over, over_by, select_whole
 
 TRIED = -2

@@ -13,13 +13,17 @@ from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.ends import forget_running
 from headway.policies.slurm.fairshare import use
 from headway.policies.slurm.independence import count_task, take_licences
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.limits import charge
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.power import note_idle_since
 from headway.policies.slurm.preemption import victim_mode
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Mode, Setting
+from headway.policies.slurm.site_rows import SlurmNode
 from headway.policies.slurm.submission import count_submitted
-from headway.policies.slurm.tables import UNSET, Memory, Reason, SlurmClock, SlurmJob, SlurmNode
+from headway.policies.slurm.tables import UNSET, Memory
 
 MODULUS = (1 << 31) - 1
 """Of the sequence of numbers that a seed gives (Park and Miller)."""

@@ -6,9 +6,12 @@ from headway.engine.shares import end_of_shares, hold
 from headway.engine.tables import NODE_ROWS, Job, Node, Run, Share, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.cores import cores_of_share, level_in, row_of
+from headway.policies.slurm.job_rows import SlurmJob
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock
 from headway.policies.slurm.preemption import is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Memory, Partition, Scratch, SlurmClock, SlurmJob
+from headway.policies.slurm.site_rows import Partition
+from headway.policies.slurm.tables import UNSET, Memory
 
 NEVER = -1
 FREE_ENOUGH = 1 << 40

@@ -10,18 +10,11 @@ import math
 
 from headway.engine.tables import Table
 from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.job_rows import SlurmJob
+from headway.policies.slurm.pass_rows import Rank, Record, SlurmClock
 from headway.policies.slurm.settings import Setting, Weight
-from headway.policies.slurm.tables import (
-    UNSET,
-    Holder,
-    Memory,
-    Partition,
-    Rank,
-    Record,
-    SlurmClock,
-    SlurmJob,
-    Usage,
-)
+from headway.policies.slurm.site_rows import Holder, Partition, Usage
+from headway.policies.slurm.tables import UNSET, Memory
 
 OPEN = -1.0
 """A fair share factor that is found when somebody asks for it."""

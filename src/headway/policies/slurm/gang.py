@@ -17,11 +17,14 @@ from headway.policies.slurm.cores import add_going, level_in, meets_going, meets
 from headway.policies.slurm.ending import make_go
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.fairshare import use
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Level, Standing
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.preemption import victim_mode
 from headway.policies.slurm.rows import deal_rows
 from headway.policies.slurm.settings import Mode, Setting
-from headway.policies.slurm.tables import UNSET, Partition, SlurmClock, SlurmJob
+from headway.policies.slurm.site_rows import Partition
+from headway.policies.slurm.tables import UNSET
 from headway.policies.slurm.turns import (
     is_below,
     keep_turns,

@@ -9,11 +9,15 @@ from headway.engine.tables import Ended, Job, Phase, Run, Share, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.accrual import begin_age
 from headway.policies.slurm.ending import take_off
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Happening, What
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.priority import prioritise, renew_records
 from headway.policies.slurm.queue import close_gaps, enqueue, leave_queue, sort_queue
+from headway.policies.slurm.reasons import Reason
+from headway.policies.slurm.site_rows import Partition, SlurmNode
 from headway.policies.slurm.submission import cancel
-from headway.policies.slurm.tables import Memory, Partition, Reason, SlurmClock, SlurmJob, SlurmNode
+from headway.policies.slurm.tables import Memory
 from headway.units import NEVER
 
 

@@ -10,8 +10,10 @@ import numpy.typing as npt
 from headway.engine.tables import Table
 from headway.policies.slurm.fairshare import PARENT
 from headway.policies.slurm.levels import mode_of
+from headway.policies.slurm.pass_rows import Rank
 from headway.policies.slurm.settings import Waiver
-from headway.policies.slurm.tables import UNSET, Cap, Factor, Holder, Rank, Tres, Usage
+from headway.policies.slurm.site_rows import Cap, Factor, Holder, Tres, Usage
+from headway.policies.slurm.tables import UNSET
 from headway.site import Site
 from headway.site.model import Limits
 from headway.site.modelled import is_weighed

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.accrual import begin_age
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import After, Array, Dependency, Licence, Outcome
+from headway.policies.slurm.pass_rows import Record, SlurmClock
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Memory, Reason, Record, SlurmClock, SlurmJob
+from headway.policies.slurm.tables import UNSET, Memory
 
 MET, OPEN, NEVER = range(3)
 """What is to be said of a dependency: it is met, it may still be, or it cannot be any more."""

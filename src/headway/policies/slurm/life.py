@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import After, Array, Dependency, Happening, Licence, Reservation, What
-from headway.policies.slurm.tables import UNSET, SlurmJob
+from headway.policies.slurm.tables import UNSET
 from headway.site import Site, values
 from headway.site.happenings import times_of
 from headway.site.model import Partition

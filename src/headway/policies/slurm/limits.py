@@ -12,24 +12,14 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.caps import cap_of, first_qos, qos_cap, qos_value, second_qos
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.offers import memory_asked, whole_nodes
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.queue import minutes_in
+from headway.policies.slurm.reasons import RESOURCE, Reason
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import (
-    RESOURCE,
-    UNSET,
-    Cap,
-    Holder,
-    Memory,
-    Partition,
-    Reason,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    Tres,
-    Usage,
-    Work,
-)
+from headway.policies.slurm.site_rows import Cap, Holder, Partition, Tres, Usage
+from headway.policies.slurm.tables import UNSET, Memory
 
 MINUTE = 60
 IN_TURN = tuple(

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from headway.engine.tables import State, Table
 from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.offers import fewest_nodes, give, lay_offers, most_nodes, nodes_with, wanted_nodes
+from headway.policies.slurm.pass_rows import SlurmClock, Work
 from headway.policies.slurm.placing import around, best_run, lay_runs
-from headway.policies.slurm.tables import Memory, SlurmClock, SlurmJob, SlurmNode, Work
+from headway.policies.slurm.site_rows import SlurmNode
+from headway.policies.slurm.tables import Memory
 
 
 @kernel

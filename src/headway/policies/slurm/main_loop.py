@@ -12,25 +12,18 @@ from headway.policies.slurm.independence import (
     refuse_array,
     refused_before,
 )
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Array, Reservation
 from headway.policies.slurm.limits import before_selection, hold_by_limit, is_of_limit
+from headway.policies.slurm.pass_rows import Record, Scratch, SlurmClock
 from headway.policies.slurm.preemption import took_victims
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Setting, Waiver
+from headway.policies.slurm.site_rows import Holder, Partition, SlurmNode
 from headway.policies.slurm.starting import BUSY, LIMITED, MAIN, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
-from headway.policies.slurm.tables import (
-    UNSET,
-    Holder,
-    Memory,
-    Partition,
-    Reason,
-    Record,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    SlurmNode,
-)
+from headway.policies.slurm.tables import UNSET, Memory
 
 TOO_FEW = 4
 """A job for which the pass has too few nodes left in its partition."""

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
-from headway.policies.slurm.tables import UNSET, Adapted
+from headway.policies.slurm.job_rows import Adapted
+from headway.policies.slurm.tables import UNSET
 from headway.site import Site
 from headway.site.model import Partition
 

@@ -12,10 +12,13 @@ from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import empty, has, put
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.ends import copy_nodes
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.offers import Terms, asks_gres, offer, terms_of, whole_nodes
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.preemption import takes_places
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import Choice, Memory, Scratch, SlurmClock, SlurmJob, Work
+from headway.policies.slurm.site_rows import Choice
+from headway.policies.slurm.tables import Memory
 
 NOW = -1
 """The place of a node, or of enough nodes, that will do as things are."""

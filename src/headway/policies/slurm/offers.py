@@ -7,9 +7,12 @@ from typing import NamedTuple
 from headway.engine.tables import NODE_ROWS, Node, State, Table
 from headway.jit.kernels import kernel
 from headway.policies.slurm.caps import nodes_by_limits
+from headway.policies.slurm.job_rows import SlurmJob
+from headway.policies.slurm.pass_rows import Work
 from headway.policies.slurm.queue import waives
 from headway.policies.slurm.settings import Setting, Waiver
-from headway.policies.slurm.tables import UNSET, Memory, Partition, SlurmJob, SlurmNode, Work
+from headway.policies.slurm.site_rows import Partition, SlurmNode
+from headway.policies.slurm.tables import UNSET, Memory
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit.kernels import kernel
-from headway.policies.slurm.tables import Memory, Partition, Scratch, SlurmClock, SlurmJob
+from headway.policies.slurm.job_rows import SlurmJob
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock
+from headway.policies.slurm.site_rows import Partition
+from headway.policies.slurm.tables import Memory
 
 
 @kernel

@@ -12,19 +12,13 @@ from __future__ import annotations
 from headway.engine.tables import Node
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import has
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.offers import asks_gres, cut_offer, give, nodes_with, wanted_nodes
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.settings import Placing, Setting
+from headway.policies.slurm.site_rows import Partition, SlurmNode
 from headway.policies.slurm.switches import by_switches
-from headway.policies.slurm.tables import (
-    UNSET,
-    Memory,
-    Partition,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    SlurmNode,
-    Work,
-)
+from headway.policies.slurm.tables import UNSET, Memory
 
 NO_WEIGHT = 0
 """What no node weighs."""

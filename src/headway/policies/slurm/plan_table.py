@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import ALL, ONE, common_nodes, copy_set
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Licence
+from headway.policies.slurm.pass_rows import Scratch, Slot, SlurmClock
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import Memory, Scratch, Slot, SlurmClock, SlurmJob
+from headway.policies.slurm.tables import Memory
 
 END = -1
 """NEXT of the last stretch."""

@@ -14,30 +14,23 @@ from headway.policies.slurm.bits import (
     put,
     size_of,
 )
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.limits import (
     hold_by_limit,
     limit_against,
 )
 from headway.policies.slurm.offers import whole_nodes
+from headway.policies.slurm.pass_rows import Count, Plan, Scratch, SlurmClock, Work
 from headway.policies.slurm.plan_table import (
     hold,
     is_full,
     rounded,
 )
 from headway.policies.slurm.preemption import victim_mode
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import (
-    UNSET,
-    Count,
-    Holder,
-    Memory,
-    Plan,
-    Reason,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    Work,
-)
+from headway.policies.slurm.site_rows import Holder
+from headway.policies.slurm.tables import UNSET, Memory
 from headway.policies.slurm.whole import (
     counts_nodes,
 )

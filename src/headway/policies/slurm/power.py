@@ -12,9 +12,12 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import Clock, Node, Run, Share, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
+from headway.policies.slurm.job_rows import SlurmJob
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.selection import OUTSIDE_LAST
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Memory, SlurmClock, SlurmJob, SlurmNode
+from headway.policies.slurm.site_rows import SlurmNode
+from headway.policies.slurm.tables import UNSET, Memory
 
 
 @kernel

@@ -7,9 +7,12 @@ from headway.engine.tables import Job, Run, Share, State
 from headway.jit.kernels import kernel
 from headway.policies.slurm.bits import meet
 from headway.policies.slurm.caps import first_qos, qos_value, second_qos
+from headway.policies.slurm.job_rows import SlurmJob
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.queue import may_preempt
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Holder, Memory, Partition, SlurmClock, SlurmJob, Tres
+from headway.policies.slurm.site_rows import Holder, Partition, Tres
+from headway.policies.slurm.tables import UNSET, Memory
 
 NODES_OF_RANK = 1 << 16
 

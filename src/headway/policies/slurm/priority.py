@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, forget, use, use_in_order
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Array
 from headway.policies.slurm.limits import count_asked, gres_count
 from headway.policies.slurm.offers import memory_asked
+from headway.policies.slurm.pass_rows import Record, SlurmClock
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.settings import Preemption, Setting, Weight
-from headway.policies.slurm.tables import (
-    UNSET,
-    Factor,
-    Memory,
-    Record,
-    SlurmClock,
-    SlurmJob,
-    Tres,
-)
+from headway.policies.slurm.site_rows import Factor, Tres
+from headway.policies.slurm.tables import UNSET, Memory
 
 HIGHEST = (1 << 32) - 1
 BASIC = 4294901759

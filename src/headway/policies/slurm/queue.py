@@ -7,18 +7,12 @@ are closed when it is over.
 from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.job_rows import Adapted, SlurmJob
+from headway.policies.slurm.pass_rows import Record, SlurmClock
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Mode, Preemption, Setting, Waiver
-from headway.policies.slurm.tables import (
-    UNSET,
-    Adapted,
-    Holder,
-    Memory,
-    Partition,
-    Reason,
-    Record,
-    SlurmClock,
-    SlurmJob,
-)
+from headway.policies.slurm.site_rows import Holder, Partition
+from headway.policies.slurm.tables import UNSET, Memory
 
 GONE = -1
 """The job of a record whose job has started."""

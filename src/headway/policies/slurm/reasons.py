@@ -2,7 +2,64 @@
 
 from __future__ import annotations
 
-from headway.policies.slurm.tables import RESOURCE, Cap, Reason
+from enum import IntEnum
+
+from headway.policies.slurm.site_rows import Cap
+
+RESOURCE = 64
+"""What a reason counts more for each resource: 64 x :class:`Tres` + :class:`Reason`."""
+
+
+class Reason(IntEnum):
+    """Why a job waits, by Slurm's own names."""
+
+    NONE = 0
+    PRIORITY = 1
+    RESOURCES = 2
+    BEGIN_TIME = 3
+    PARTITION_DOWN = 4
+    PARTITION_NODE_LIMIT = 5
+    PARTITION_TIME_LIMIT = 6
+    QOS_JOB_LIMIT = 7
+    QOS_MAX_JOBS_USER = 8
+    QOS_MAX_JOBS_ACCOUNT = 9
+    QOS_WALL = 10
+    QOS_GRP_WALL = 11
+    ASSOC_GRP_JOBS = 12
+    ASSOC_MAX_JOBS = 13
+    ASSOC_MAX_WALL = 14
+    ASSOC_GRP_WALL = 15
+    QOS_GRP = 16
+    QOS_GRP_MINS = 17
+    QOS_GRP_RUN_MINS = 18
+    QOS_MAX_JOB = 19
+    QOS_MAX_NODE = 20
+    QOS_MAX_MINS_JOB = 21
+    QOS_MIN_JOB = 22
+    QOS_MAX_USER = 23
+    QOS_MAX_ACCOUNT = 24
+    ASSOC_GRP = 25
+    ASSOC_GRP_MINS = 26
+    ASSOC_GRP_RUN_MINS = 27
+    ASSOC_MAX_JOB = 28
+    ASSOC_MAX_NODE = 29
+    ASSOC_MAX_MINS_JOB = 30
+    ASSOC_MIN_JOB = 31
+    HELD = 32
+    DEPENDENCY = 33
+    NEVER_SATISFIED = 34
+    ARRAY_LIMIT = 35
+    RESERVATION = 36
+    LICENCES = 37
+    NODES_AWAY = 38
+    DEADLINE = 39
+    SUBMIT_LIMIT = 40
+    PARTITION_CONFIG = 41
+    QOS_NOT_ALLOWED = 42
+    ACCOUNT_NOT_ALLOWED = 43
+    MEMORY_LIMIT = 44
+    CANCELLED = 45
+
 
 PLAIN = {
     Reason.NONE: "None",

@@ -8,9 +8,11 @@ import numpy as np
 
 from headway.engine.tables import Job, State
 from headway.policies.prepare import OnNodes, Table
-from headway.policies.slurm.reasons import reason_name
+from headway.policies.slurm.job_rows import SlurmJob
+from headway.policies.slurm.reasons import RESOURCE, Reason, reason_name
 from headway.policies.slurm.settings import Setting, Weight
-from headway.policies.slurm.tables import RESOURCE, UNSET, Factor, Memory, Reason, SlurmJob
+from headway.policies.slurm.site_rows import Factor
+from headway.policies.slurm.tables import UNSET, Memory
 from headway.site import Site
 from headway.units import MINUTE, SECOND
 

@@ -10,9 +10,12 @@ import numpy.typing as npt
 from headway.engine.tables import Table
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.constraints import Constraint, Features
+from headway.policies.slurm.job_rows import Adapted, SlurmJob
 from headway.policies.slurm.life import Life
 from headway.policies.slurm.memory_bounds import Asked, Idle, bounds, by_place, least_memory
-from headway.policies.slurm.tables import UNSET, Adapted, Choice, Reason, SlurmJob
+from headway.policies.slurm.reasons import Reason
+from headway.policies.slurm.site_rows import Choice
+from headway.policies.slurm.tables import UNSET
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
 from headway.site.once import once

@@ -13,9 +13,11 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import NODE_ROWS, Job, Run, Share, State
 from headway.jit.kernels import count_bits, kernel, routine
 from headway.policies.slurm.cores import WORD, cores_of_share, level_in, move_to_row, row_of
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Level, Victim
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import Memory, SlurmClock, SlurmJob
+from headway.policies.slurm.tables import Memory
 
 MANY_CPUS = 1 << 20
 MANY_ROWS = 1 << 8

@@ -17,6 +17,7 @@ from headway.policies.slurm.calendar import NOT_NOW, lay_allowed, next_reservati
 from headway.policies.slurm.caps import cap_of, first_qos, second_qos
 from headway.policies.slurm.earliest import BY_COUNT, ONE_BY_ONE, earliest
 from headway.policies.slurm.ends import NEVER
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.limits import (
     before_selection,
     hold_by_limit,
@@ -25,6 +26,7 @@ from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.node_ends import looks_by_node, openings_for, opens_after
 from headway.policies.slurm.offers import asks_gres, is_over_limits
 from headway.policies.slurm.owners import lay_others, leave_others_out
+from headway.policies.slurm.pass_rows import Count, Record, Scratch, SlurmClock, Work
 from headway.policies.slurm.plan_table import (
     END,
     collides,
@@ -60,7 +62,9 @@ from headway.policies.slurm.queue import (
     shortest_in,
     standing_in,
 )
+from headway.policies.slurm.reasons import RESOURCE, Reason
 from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.site_rows import Choice, Holder, Partition, SlurmNode
 from headway.policies.slurm.starting import (
     BUSY,
     FILLING,
@@ -70,22 +74,7 @@ from headway.policies.slurm.starting import (
     try_start,
 )
 from headway.policies.slurm.submission import by_deadline
-from headway.policies.slurm.tables import (
-    RESOURCE,
-    UNSET,
-    Choice,
-    Count,
-    Holder,
-    Memory,
-    Partition,
-    Reason,
-    Record,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    SlurmNode,
-    Work,
-)
+from headway.policies.slurm.tables import UNSET, Memory
 from headway.policies.slurm.whole import (
     counts_nodes,
     enough_over,

@@ -6,6 +6,7 @@ from headway.engine.shares import propose, propose_further
 from headway.engine.tables import NODE_ROWS, Node, State, Table
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Level, Reservation
 from headway.policies.slurm.linear import select_linear
 from headway.policies.slurm.offers import (
@@ -21,10 +22,12 @@ from headway.policies.slurm.offers import (
     wanted_nodes,
     whole_nodes,
 )
+from headway.policies.slurm.pass_rows import Scratch, Work
 from headway.policies.slurm.placing import fit, placing
 from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.site_rows import Choice, Partition, SlurmNode
 from headway.policies.slurm.switches import waits_for_switches
-from headway.policies.slurm.tables import UNSET, Choice, Memory, Partition, Scratch, SlurmJob, SlurmNode, Work
+from headway.policies.slurm.tables import UNSET, Memory
 
 OUTSIDE_LAST = 1 << 38
 

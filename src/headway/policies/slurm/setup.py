@@ -29,6 +29,7 @@ from headway.policies.slurm.holders import (
     tres_whole,
     usage_rows,
 )
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.levels import (
     core_words,
     further_total,
@@ -47,11 +48,14 @@ from headway.policies.slurm.life import (
 )
 from headway.policies.slurm.life_tables import Victim
 from headway.policies.slurm.offers import Terms
+from headway.policies.slurm.pass_rows import Count, Plan, Record, Scratch, Slot, SlurmClock, Work
 from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
 from headway.policies.slurm.requests import Requests, padded
 from headway.policies.slurm.settings import NOTICED_LATE, Preemption, Setting, Weight
+from headway.policies.slurm.site_rows import SlurmNode
 from headway.policies.slurm.site_tables import (
     may_preempt,
     members,
@@ -60,20 +64,7 @@ from headway.policies.slurm.site_tables import (
     node_table,
     partition_rows,
 )
-from headway.policies.slurm.tables import (
-    UNSET,
-    Count,
-    Memory,
-    Plan,
-    Reason,
-    Record,
-    Scratch,
-    Slot,
-    SlurmClock,
-    SlurmJob,
-    SlurmNode,
-    Work,
-)
+from headway.policies.slurm.tables import UNSET, Memory
 from headway.site import Site
 from headway.site.access import enforces, limits_are_safe, limits_bind
 from headway.site.diagnosis import LATEST

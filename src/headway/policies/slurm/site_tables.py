@@ -14,7 +14,8 @@ from headway.policies.slurm.holders import or_unset
 from headway.policies.slurm.levels import further_total, level_of, mode_of, rows_of, suspends
 from headway.policies.slurm.life import bounded, gres_names
 from headway.policies.slurm.offers import LIGHTER
-from headway.policies.slurm.tables import UNSET, Partition, SlurmNode, Switch
+from headway.policies.slurm.site_rows import Partition, SlurmNode, Switch
+from headway.policies.slurm.tables import UNSET
 from headway.site import Site
 from headway.site.model import UNLIMITED, outage_of
 from headway.site.model import Partition as OfSite

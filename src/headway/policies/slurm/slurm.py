@@ -18,15 +18,18 @@ from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.ending import completing, draw, finish, second_of
 from headway.policies.slurm.gang import settle
 from headway.policies.slurm.happenings import next_happening, take_back, take_happenings
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.main_loop import main_pass, start_who_ran
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.power import begin_booted
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
 from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.site_rows import SlurmNode
 from headway.policies.slurm.starting import end_by_minutes, take_graces, weigh_at_submission
 from headway.policies.slurm.submission import count_submitted, newcomer, refuse_submission, submitted
-from headway.policies.slurm.tables import UNSET, Memory, SlurmClock, SlurmJob, SlurmNode
+from headway.policies.slurm.tables import UNSET, Memory
 from headway.units import NEVER, SECOND
 
 

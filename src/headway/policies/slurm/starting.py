@@ -13,6 +13,7 @@ from headway.policies.slurm.ending import make_go, take_off
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.gang import make_room, waits_for_turn
 from headway.policies.slurm.independence import count_task, take_licences
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.limits import (
     after_selection,
@@ -35,10 +36,12 @@ from headway.policies.slurm.offers import (
     whole_nodes,
 )
 from headway.policies.slurm.owners import lay_others, leave_others_out
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.power import switch_on, weigh_off
 from headway.policies.slurm.preemption import grace, is_pausing, pass_number
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.selection import (
     flexible_reservation,
     propose_taken,
@@ -47,17 +50,8 @@ from headway.policies.slurm.selection import (
     weigh_outside,
 )
 from headway.policies.slurm.settings import NOTICED_LATE, Preemption, Setting
-from headway.policies.slurm.tables import (
-    UNSET,
-    Memory,
-    Partition,
-    Reason,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    SlurmNode,
-    Work,
-)
+from headway.policies.slurm.site_rows import Partition, SlurmNode
+from headway.policies.slurm.tables import UNSET, Memory
 from headway.policies.slurm.turns import note_start
 from headway.policies.slurm.victims import find_victims, suspends_first, victims_to_go
 from headway.units import SECOND

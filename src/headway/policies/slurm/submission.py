@@ -14,11 +14,15 @@ from headway.engine.verbs import turn_away
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.accrual import end_age
 from headway.policies.slurm.caps import first_qos, qos_value, second_qos
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Array, Outcome
 from headway.policies.slurm.limits import account_row, user_row
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.queue import leave_queue, shortest_in
+from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Holder, Memory, Partition, Reason, SlurmClock, SlurmJob
+from headway.policies.slurm.site_rows import Holder, Partition
+from headway.policies.slurm.tables import UNSET, Memory
 
 
 @kernel

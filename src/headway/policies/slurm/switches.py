@@ -13,18 +13,12 @@ from __future__ import annotations
 
 from headway.jit.kernels import count_bits, kernel, routine
 from headway.policies.slurm.bits import common_nodes, empty, has, meet, next_node, pack_row, put
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.offers import give, nodes_with
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import (
-    UNSET,
-    Memory,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    SlurmNode,
-    Switch,
-    Work,
-)
+from headway.policies.slurm.site_rows import SlurmNode, Switch
+from headway.policies.slurm.tables import UNSET, Memory
 
 
 @kernel

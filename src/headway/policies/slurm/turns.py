@@ -20,9 +20,12 @@ from headway.policies.slurm.cores import (
     have_same_core,
     meets_going,
 )
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Standing, Victim
+from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import Memory, Partition, SlurmClock, SlurmJob
+from headway.policies.slurm.site_rows import Partition
+from headway.policies.slurm.tables import Memory
 
 
 @kernel

@@ -12,11 +12,12 @@ from headway.engine.tables import Job, Run, Share, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.ends import copy_nodes, imagine_ended
 from headway.policies.slurm.life_tables import Victim
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.rows import deal_trial
 from headway.policies.slurm.selection import select
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, Work
+from headway.policies.slurm.tables import Memory
 
 LAST_REMOVED = 99_999
 """A rank before all others."""

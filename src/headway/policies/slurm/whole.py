@@ -10,6 +10,7 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Node, Run, Share, State, Table
 from headway.jit.kernels import kernel, lowest_bit, routine
 from headway.policies.slurm.bits import BITS, common_nodes, empty, put, put_range
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.offers import (
     fewest_cpus,
     fewest_nodes,
@@ -19,21 +20,13 @@ from headway.policies.slurm.offers import (
     wanted_nodes,
     whole_nodes,
 )
+from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.preemption import takes_places
 from headway.policies.slurm.selection import flexible_reservation
 from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.site_rows import Choice, Partition, SlurmNode
 from headway.policies.slurm.switches import whole_by_switches
-from headway.policies.slurm.tables import (
-    UNSET,
-    Choice,
-    Memory,
-    Partition,
-    Scratch,
-    SlurmClock,
-    SlurmJob,
-    SlurmNode,
-    Work,
-)
+from headway.policies.slurm.tables import UNSET, Memory
 
 
 @kernel
