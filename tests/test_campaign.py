@@ -26,6 +26,7 @@ from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 from headway.workload.header import Header
 from headway.workload.models import generate
+from headway.workload.swf_write import write_swf
 
 MODEL = "lublin(jobs=60, procs=16, load=1.5, seed={seed})"
 FEW = ["jobs", "mean_wait", "mean_bsld"]
@@ -234,6 +235,20 @@ def test_results_are_those_of_simulate_and_finished_cells_never_run_again(
     again = small(tau=60).run(tmp_path / "out", workers=1)
     assert again.progress is not None and (again.progress.done, again.progress.skipped) == (0, 6)
     assert (tmp_path / "out" / "results.parquet").read_bytes() == bytes_before
+
+
+def test_two_logs_of_the_same_jobs_are_run_and_counted_once_and_told(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.swf", tmp_path / "copy.swf"
+    write_swf(generate("lublin(jobs=60, procs=16)"), first)
+    shutil.copy(first, second)
+    campaign = Campaign(workloads=[first, second], policies=["fcfs", "easy"], metrics=FEW)
+    for done in (2, 0):
+        results = campaign.run(tmp_path / "out", workers=1)
+        assert results.frame["workload"].to_list() == ["first"] * 2
+        assert results.progress is not None
+        assert (results.progress.done, results.progress.skipped) == (done, 2 - done)
+        assert results.progress.total == 2
+        assert results.progress.repeated == {"copy": "first"}
 
 
 def test_a_larger_campaign_runs_only_what_is_new(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ class Campaign:
             finally:
                 run.progress.seconds = time.monotonic() - begin
                 if run.plan:
-                    Results.write(store, run.plan)
+                    Results.write(store, list(run.plan.values()))
                     store.write_json(CAMPAIGN, described | {"workloads": self._workloads()})
             store.merge()
         return Results.open(out, run.progress)

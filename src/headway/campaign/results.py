@@ -160,14 +160,13 @@ def _plan_table(plan: Sequence[Cell], measured: Sequence[str]) -> pl.DataFrame:
     """Where each cell stands and its parameters, one type per column; `measured` are columns beside these."""
     import polars as pl
 
-    cells = list({cell.id: cell for cell in plan}.values())
-    table = frame_of([{"cell": cell.id, **cell.columns} for cell in cells])
+    table = frame_of([{"cell": cell.id, **cell.columns} for cell in plan])
     if "baseline" not in table.columns:
         table = table.with_columns(pl.lit(None, pl.String).alias("baseline"))
-    names = dict.fromkeys(name for cell in cells for name in cell.parameters)
+    names = dict.fromkeys(name for cell in plan for name in cell.parameters)
     taken = [*table.columns, *measured]
     return table.with_columns(
-        parameter_column(name, taken, [cell.parameters.get(name) for cell in cells]) for name in names
+        parameter_column(name, taken, [cell.parameters.get(name) for cell in plan]) for name in names
     )
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, Full, Queue
 from statistics import fmean, median
-from typing import Any
 
 from headway.campaign.cell import Batch, Cell
 from headway.campaign.measure import Chunk, Outcome, Settings, Task, tasks_of
@@ -47,6 +46,8 @@ class Progress:
     total: int = 0
     exact: bool = False
     seconds: float = 0.0
+    repeated: dict[str, str] = field(default_factory=dict)
+    """Workloads whose cells are those of another one, for the same jobs on the same machine."""
 
     @property
     def rate(self) -> float:
@@ -67,7 +68,8 @@ class Run:
     settings: Settings
     finished: dict[str, str]
     retry_failed: bool = False
-    plan: list[Cell] = field(default_factory=list)
+    plan: dict[str, Cell] = field(default_factory=dict)
+    """Cells by their names, in order."""
     progress: Progress = field(default_factory=Progress)
     stop: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
@@ -189,9 +191,14 @@ def _plan(
 
 
 def note_plan(run: Run, batches: Sequence[Batch], number: int, openings: int) -> None:
-    """Add an opening's cells to the plan; those to come are expected to be like those that were."""
+    """Add an opening's cells to the plan, each once; those to come are taken to be like those that were."""
+    for batch in batches:
+        for cell in batch.cells:
+            first = run.plan.setdefault(cell.id, cell).columns["workload"]
+            if first != cell.columns["workload"]:
+                run.progress.repeated[cell.columns["workload"]] = first
+        batch.cells[:] = [cell for cell in batch.cells if run.plan[cell.id] is cell]
     cells = [cell for batch in batches for cell in batch.cells]
-    run.plan.extend(cells)
     run.progress.skipped += len(cells) - len(run.missing(cells))
     run.progress.exact = number == openings
     run.progress.total = round(len(run.plan) / number * openings)
@@ -248,8 +255,6 @@ def collect(run: Run, events: Queue[list[Outcome] | BaseException | None], threa
     """Write outcomes as they come, until every thread has said that it is through, or one failed."""
     waiting: list[Outcome] = []
     begin = saved = time.monotonic()
-    described: dict[str, dict[str, Any]] = {}
-    known = 0
     try:
         while threads:
             try:
@@ -265,12 +270,9 @@ def collect(run: Run, events: Queue[list[Outcome] | BaseException | None], threa
             run.progress.done += len(event)
             run.progress.failed += sum(outcome.error is not None for outcome in event)
             run.progress.seconds = time.monotonic() - begin
-            for cell in run.plan[known:]:
-                described[cell.id] = cell.columns
-            known = len(run.plan)
             tell(run.progress)
             if waiting and time.monotonic() - saved >= SAVE_EVERY:
-                run.store.add(waiting, described)
+                run.store.add(waiting, run.plan)
                 waiting, saved = [], time.monotonic()
     finally:
-        run.store.add(waiting, described)
+        run.store.add(waiting, run.plan)

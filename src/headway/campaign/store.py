@@ -33,6 +33,8 @@ from headway.writing import check_utf8, replacing
 if TYPE_CHECKING:
     import polars as pl
 
+    from headway.campaign.cell import Cell
+
 RESULTS, CAMPAIGN = "results.parquet", "campaign.json"
 PART = ".part"
 DIGITS = 16
@@ -100,7 +102,7 @@ class Store:
                 shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
-    def add(self, outcomes: Sequence[Outcome], described: dict[str, dict[str, Any]]) -> None:
+    def add(self, outcomes: Sequence[Outcome], plan: Mapping[str, Cell]) -> None:
         """Keep outcomes; their schedules and classes come first, so that a cell that is there is complete."""
         if not outcomes:
             return
@@ -122,7 +124,7 @@ class Store:
             table = pl.DataFrame(rows, infer_schema_length=None)
             write_whole(self.classes / f"{name}.parquet", table.write_parquet)
         results = [
-            {"cell": outcome.id, **described.get(outcome.id, {})}
+            {"cell": outcome.id, **(plan[outcome.id].columns if outcome.id in plan else {})}
             | {"status": FAILED if outcome.error is not None else DONE, "error": outcome.error}
             | {TURN: self.turn, **outcome.row}
             for outcome in outcomes

@@ -152,6 +152,8 @@ def _report(results: Results, folder: Path, metric: str | None) -> None:
         if progress.done:
             line += f"; {progress.seconds:.1f} s, {progress.rate:.1f} cells/s"
         console.print(line)
+        for name, first in progress.repeated.items():
+            console.print(f"{name}: the same jobs on the same machine as {first}; counted once, as {first}")
     if results.frame.height:
         names, rows = overview(results)
         table = table_of(f"~{names[0]}", *(f"~>{name}" for name in names[1:]), fold=True)
