@@ -77,6 +77,11 @@ def count_running(state: Any, job: int) -> None:
     charge(state, job, 1)
 
 
+def waiting(reference: ReferenceState) -> dict[tuple[int, int], ReferenceJob]:
+    """The waiting job, or array, of each number and task; -1 where it is no array."""
+    return {(job.id, task): job for job in reference.pending for task in (job.waiting_tasks or (job.task,))}
+
+
 class Compiled:
     """The policy's tables for the jobs of a recorded run, laid anew for each question."""
 
@@ -141,7 +146,7 @@ class Compiled:
             memory.partitions[Partition.UP, part] = reference.machine.partitions[name].up
         self.lay_reservations(reference)
         self.lay_usage(reference)
-        for held in sorted(reference.running, key=lambda one: (one.end, self.place_of(one.job))):
+        for held in sorted(reference.running, key=lambda one: (one.end, one.job.made)):
             self.lay_running(held)
         for job in reference.pending:
             for task in job.waiting_tasks or (job.task,):
@@ -161,6 +166,11 @@ class Compiled:
         memory.jobs[[SlurmJob.KEPT_BACK, SlurmJob.HELD], place] = 0
         memory.jobs[SlurmJob.BEGIN, place] = job.eligible or job.submit
         memory.jobs[SlurmJob.ENTERED, place] = job.submit
+        if job.waiting_tasks:
+            memory.arrays[Array.LISTED, memory.jobs[SlurmJob.ARRAY, place]] = job.made
+        else:
+            memory.jobs[SlurmJob.LISTED, place] = job.made
+        memory.clock[SlurmClock.LISTS] = max(memory.clock[SlurmClock.LISTS], job.made)
         if reference.preemption is not None:
             memory.jobs[SlurmJob.TOOK_VICTIMS, place] = reference.preemption.begun.get(job.id, UNSET)
         for k, name in enumerate(job.partitions):
@@ -224,6 +234,8 @@ class Compiled:
             (Phase.SUSPENDED if held.suspended else Phase.RUNNING),
             run,
         )
+        memory.jobs[SlurmJob.LISTED, job] = held.job.made
+        memory.clock[SlurmClock.LISTS] = max(memory.clock[SlurmClock.LISTS], held.job.made)
         state.runs[RunRow.JOB, run], state.runs[RunRow.SHARE, run], state.runs[RunRow.END, run] = (
             job,
             count,
@@ -274,7 +286,7 @@ class Compiled:
     def started(self, reference: ReferenceState, before: int) -> list[Start]:
         """The runs that were opened since, as the reference tells them; those that ended are its victims."""
         state, found = self.state, []
-        jobs = {job.id: job for job in reference.pending}
+        jobs = waiting(reference)
         running = {self.place_of(held.job): held for held in reference.running}
         for run in range(int(state.clock[Clock.RUNS])):
             place = int(state.runs[RunRow.JOB, run])
@@ -285,9 +297,9 @@ class Compiled:
             last = run + 1 < state.clock[Clock.RUNS]
             end = state.runs[RunRow.SHARE, run + 1] if last else state.clock[Clock.SHARES]
             nodes = sum(1 << int(n) for n in state.shares[Share.NODE, state.runs[RunRow.SHARE, run] : end])
-            number, task = self.ids[place]
-            job = jobs[number]
-            if task >= 0:
+            _, task = self.ids[place]
+            job = jobs[self.ids[place]]
+            if job.waiting_tasks:
                 job.waiting_tasks = tuple(one for one in job.waiting_tasks if one != task) or (task,)
                 job = replace(job, task=task, waiting_tasks=())
             ends = int(self.memory.jobs[SlurmJob.ENDS, place])
@@ -300,12 +312,12 @@ class Compiled:
         self.lay(reference)
         before = int(self.state.clock[Clock.RUNS])
         cycle_at(self.state, reference.now)
-        jobs, cycle = {job.id: job for job in reference.pending}, Cycle()
+        jobs, cycle = waiting(reference), Cycle()
         for k in range(int(self.memory.clock[SlurmClock.PLANS])):
             place, start, end = self.memory.plans[:, k].tolist()
             nodes = self.node_set(self.memory.words_planned[k])
             waits = start == reference.now + 1 and bool(nodes & reference.completing)
-            job = jobs[self.ids[place][0]]
+            job = jobs[self.ids[place]]
             cycle.plans.append(Plan(job, "", start, end, nodes, held=end >= 0, waits_for_epilog=waits))
         cycle.starts = self.started(reference, before)
         return cycle

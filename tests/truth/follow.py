@@ -85,7 +85,8 @@ class Follower:
         self.world.news.append(name)
         asked = self.run.asked_by_name[name]
         first = self.attempts.get(name) or self.attempts.get(f"{name}_{(asked.job.waiting_tasks or (0,))[0]}")
-        self.world.pending[name] = replace(asked.job, submit=first[0].submit if first else asked.job.submit)
+        since = first[0].submit if first else asked.job.submit
+        self.world.pending[name] = replace(asked.job, submit=since, made=self.world.new_entry())
         self.world.basic[name] = self.first_priority.get(name, 0)
         if asked.options.get("hold"):
             self.world.held.add(name)
@@ -106,7 +107,7 @@ class Follower:
             task = int(event.job.split("_")[1])
             left = tuple(waiting for waiting in job.waiting_tasks if waiting != task)
             if left:
-                world.pending[head] = replace(job, waiting_tasks=left)
+                world.pending[head] = replace(job, waiting_tasks=left, made=world.new_entry())
             else:
                 del world.pending[head]
             job = replace(job, waiting_tasks=(), task=task)

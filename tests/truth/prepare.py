@@ -91,7 +91,7 @@ class Preparer:
         )
         eligible = world.eligible(now, completing)
         pending = [self.known.apply(name, job, t, world.basic.get(name, 0)) for name, job in eligible.items()]
-        pending.sort(key=lambda job: (job.id, job.task))
+        pending.sort(key=lambda job: job.made)
         state = State(machine, now, pending, world.in_order(), moments=moment.moments)
         state.weights = list(self.weights or state.weights)
         state.unusable = world.unusable

@@ -42,6 +42,8 @@ class World:
     suspended_at: dict[str, int] = field(default_factory=dict)
     preempted_at: dict[int, int] = field(default_factory=dict)
     """Job -> second at which it last took victims."""
+    made: int = 0
+    """Entries that Slurm's list of jobs has had."""
     basic: dict[str, int] = field(default_factory=dict)
     """Priorities given under priority/basic, by submission and by release."""
 
@@ -51,7 +53,12 @@ class World:
         return [held for _, held in self.ended]
 
     def in_order(self) -> list[Allocation]:
-        return sorted(self.running.values(), key=lambda held: (held.job.id, held.job.task))
+        return sorted(self.running.values(), key=lambda held: held.job.made)
+
+    def new_entry(self) -> int:
+        """The number of a new entry at the end of Slurm's list of jobs."""
+        self.made += 1
+        return self.made
 
     def eligible(self, now: int, completing: Sequence[Allocation] = ()) -> dict[str, Job]:
         """Copies of the jobs that may be tested, if these ended jobs are still completing."""

@@ -31,6 +31,8 @@ class Cycle:
     plans: list[Plan] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
     tested: int = 0
+    begun: dict[int, str] = field(default_factory=dict)
+    """The partition in which a waiting task of an array has started: it is not looked at in others."""
     stamped: bool = False
     """Whether it changed the jobs' or nodes' time stamp, so that another cycle follows."""
 
@@ -47,7 +49,7 @@ def backfill_cycle(state: State) -> Cycle:
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     planned: dict[int, int] = {}
     """Earliest start found for a job in any of its partitions."""
-    for record in build_queue(machine, state.pending, shortest=True, preemption=state.preemption):
+    for record in build_queue(machine, state.to_look_at(), shortest=True, preemption=state.preemption):
         if cycle.tested >= settings.bf_max_job_test:
             break
         if state.is_settled(record.job):
@@ -75,10 +77,14 @@ def place(
     """Plan or start a job, or one task of an array after the other; False ends the cycle."""
     job = record.job
     plans = 0
+    if job.waiting_tasks and cycle.begun.get(job.id, record.partition.name) != record.partition.name:
+        return True
     while True:
         outcome = Search(state, cycle, table, record, counts, planned).run()
         if outcome == "full" or not job.waiting_tasks or job not in state.pending:
             return outcome != "full"
+        if outcome == "started":
+            cycle.begun[job.id] = record.partition.name
         if outcome == "planned":
             plans += 1
             if plans >= min(state.machine.settings.bf_max_job_array_resv, len(job.waiting_tasks)):

@@ -70,6 +70,8 @@ class Simulation:
     ) -> None:
         self.machine, self.factors, self.fairness, self.period = machine, factors, fairness, period
         self.jobs = sorted(jobs, key=lambda pair: (pair[0].submit, pair[0].id))
+        for made, (job, _) in enumerate(self.jobs):
+            job.made = made
         self.runtime = {job.id: run for job, run in jobs}
         self.clocks = clocks
         self.pending: list[Job] = []

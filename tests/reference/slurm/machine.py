@@ -104,6 +104,8 @@ class Job:
     priority_in: dict[str, int] = field(default_factory=dict)
     """Priority in each partition of a job that lists several."""
     requeue: bool = False
+    made: int = 0
+    """When the controller made this entry of its list of jobs: a number that grows."""
 
     @property
     def tasks(self) -> int:

@@ -19,7 +19,7 @@ def main_pass(state: State, *, full: bool) -> tuple[list[Start], bool]:
     """
     settings = state.machine.settings
     around = Pass(state.usable)
-    for record in build_queue(state.machine, state.pending, preemption=state.preemption):
+    for record in build_queue(state.machine, state.to_look_at(), preemption=state.preemption):
         if state.is_settled(record.job):
             continue
         if settings.sched_max_job_start and len(around.starts) >= settings.sched_max_job_start:

@@ -1,10 +1,14 @@
-"""The queue of both loops, sections 4.1, 4.2 and 9: one record for each partition a job may run in."""
+"""The queue of both loops, sections 4.1, 4.2 and 9: one record for each partition a job may run in.
+
+Who may preempt another comes before it, whatever else they are. With priorities against that there are
+circles; the queue is then what the C library's merge sort makes of the records as Slurm's list has the jobs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cmp_to_key
+from typing import TypeVar
 
 from .machine import Job, Machine, Partition
 from .preemption import Preemption
@@ -39,11 +43,11 @@ def build_queue(
 ) -> list[Record]:
     """Records in the order in which they are tested.
 
-    `pending` holds what is neither held nor dependent, in order of creation; backfill tests a job's shortest
-    time where it gave one.  Who may preempt another comes before it, whatever else they are.
+    `pending` holds what is neither held nor dependent; backfill tests a job's shortest time where it gave
+    one.
     """
     records = []
-    for job in pending:
+    for job in sorted(pending, key=lambda job: job.made):
         limit = job.time_min if shortest and job.time_min else job.limit
         for name in job.partitions:
             partition = machine.partitions[name]
@@ -52,11 +56,26 @@ def build_queue(
     if preemption is None:
         return sorted(records, key=Record.rank)
 
-    def order(one: Record, other: Record) -> int:
+    def is_first(one: Record, other: Record) -> bool:
         if preemption.may(one.job, one.partition, other.job, other.partition):
-            return -1
+            return True
         if preemption.may(other.job, other.partition, one.job, one.partition):
-            return 1
-        return -1 if one.rank() <= other.rank() else 1
+            return False
+        return one.rank() <= other.rank()
 
-    return sorted(records, key=cmp_to_key(order))
+    return merge_sort(records, is_first)
+
+
+One = TypeVar("One")
+
+
+def merge_sort(records: list[One], is_first: Callable[[One, One], bool]) -> list[One]:
+    """Both halves sorted, the second one larger by one where the number is odd; then merged."""
+    if len(records) < 2:
+        return records
+    middle = len(records) // 2
+    left, right = merge_sort(records[:middle], is_first), merge_sort(records[middle:], is_first)
+    merged: list[One] = []
+    while left and right:
+        merged.append((left if is_first(left[0], right[0]) else right).pop(0))
+    return merged + left + right

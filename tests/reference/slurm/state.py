@@ -76,7 +76,7 @@ class State:
     now: int
     pending: list[Job]
     running: list[Allocation]
-    """In order of submission."""
+    """In the order of Slurm's list of jobs."""
     completing: int = 0
     """Nodes whose epilog is not over: free for planning, not for starting."""
     unusable: int = 0
@@ -119,6 +119,8 @@ class State:
         )
         if len(job.waiting_tasks) > 1:
             job.waiting_tasks = job.waiting_tasks[1:]
+            everybody = [*self.pending, *(other.job for other in self.running)]
+            job.made = 1 + max(one.made for one in everybody)
         else:
             self.pending.remove(job)
         if self.machine.settings.gang:
@@ -126,7 +128,7 @@ class State:
             placed = place(self.machine, job, within, nodes, self.usage(), self.weights)
             held.cores = placed[1] if placed else spread_cores(self.machine, nodes, cpus)
         self.running.append(held)
-        self.running.sort(key=lambda other: (other.job.id, other.job.task))
+        self.running.sort(key=lambda other: (other.job.made, other.job.id, other.job.task))
         self._usage = None
         self.limits.started(held)
         return Start(task, partition, held)
@@ -144,6 +146,10 @@ class State:
     def is_settled(self, job: Job) -> bool:
         """Whether the job has started or taken victims in this pass; its other records are left out."""
         return job not in self.pending or any(one is job for one, _ in self.preempted)
+
+    def to_look_at(self) -> list[Job]:
+        """The waiting jobs that a pass looks at."""
+        return [job for job in self.pending if not self.array_is_full(job)]
 
     def array_is_full(self, job: Job) -> bool:
         """Whether as many tasks of the job's array run as may."""

@@ -24,8 +24,8 @@ def when_and_where(
 ) -> tuple[int, int] | None:
     """The start found and the nodes, or None.
 
-    `running` is in order of submission and uses `usage`.  The start is the limit of the last job of the group
-    whose ends make room, though an earlier end of that group may have been enough.
+    `running` is in the order of Slurm's list of jobs and uses `usage`.  The start is the limit of the last
+    job of the group whose ends make room, though an earlier end of that group may have been enough.
     """
     found = select(machine, job, partition, candidates, usage, weights)
     if found is not None:

@@ -16,6 +16,7 @@ from headway.policies.slurm.bits import (
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.independence import (
     array_is_full,
+    begun_elsewhere,
     count_array_plan,
     eligible,
     licences_free,
@@ -26,6 +27,7 @@ from headway.policies.slurm.independence import (
 )
 from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Array
+from headway.policies.slurm.listing import sort_as_slurm
 from headway.policies.slurm.node_ends import looks_by_node, openings_for
 from headway.policies.slurm.offers import asks_gres, fewest_nodes, whole_nodes
 from headway.policies.slurm.pass_rows import Count, Plan, Record, Scratch, SlurmClock
@@ -149,6 +151,8 @@ def is_searched(memory: Memory, job: int, part: int, now: int) -> bool:
     cycle = memory.clock[SlurmClock.CYCLES]
     if array_is_full(memory, job) or refused_before(memory, job, part, Array.REFUSED_CYCLE, cycle):
         return False
+    if begun_elsewhere(memory, job, part):
+        return False
     if standing_in(memory, job, part) == Reason.QOS_NOT_ALLOWED:
         memory.jobs[SlurmJob.REASON, job] = Reason.QOS_NOT_ALLOWED
         memory.clock[SlurmClock.STAMPED] = 1
@@ -189,6 +193,8 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     """
     memory = state.memory
     begin_cycle(state, now)
+    if memory.settings[Setting.CIRCLES] > 0:
+        sort_as_slurm(memory, now)
     memory.clock[SlurmClock.OF_PASS] = now
     note_nodes(state)
     if memory.settings[Setting.RESERVE_RUNNING] > 0:

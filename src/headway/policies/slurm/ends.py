@@ -20,13 +20,21 @@ MANY = 201
 """Job ends that one group may have before it is given up."""
 
 
+@kernel
+def is_listed_before(memory: Memory, job: int, other: int) -> bool:
+    """Whether a job stands before another one in Slurm's list of jobs."""
+    mine, others = memory.jobs[SlurmJob.LISTED, job], memory.jobs[SlurmJob.LISTED, other]
+    return bool(mine < others or (mine == others and job < other))
+
+
 @routine
 def note_running(memory: Memory, job: int, end: int) -> None:
-    """Add a job to those that run, in the order of their limits, then of arrival."""
+    """Add a job to those that run, in the order of their limits, then of Slurm's list of jobs."""
     place = memory.clock[SlurmClock.RUNNING]
     running = memory.running
     while place > 0 and (
-        running[0, place - 1] > end or (running[0, place - 1] == end and running[1, place - 1] > job)
+        running[0, place - 1] > end
+        or (running[0, place - 1] == end and is_listed_before(memory, job, running[1, place - 1]))
     ):
         running[0, place], running[1, place] = running[0, place - 1], running[1, place - 1]
         place -= 1

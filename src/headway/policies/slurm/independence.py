@@ -152,6 +152,21 @@ def refuse_array(memory: Memory, job: int, part: int, row: int, number: int) -> 
 
 
 @kernel
+def begun_elsewhere(memory: Memory, job: int, part: int) -> bool:
+    """Whether the present cycle has started a task of the job's array in another partition.
+
+    The entry of the array in the list of jobs is that task's then, and it waits no more.
+    """
+    array = memory.jobs[SlurmJob.ARRAY, job]
+    return bool(
+        array != UNSET
+        and memory.jobs[SlurmJob.LISTED, job] == UNSET
+        and memory.arrays[Array.BEGUN_CYCLE, array] == memory.clock[SlurmClock.CYCLES]
+        and memory.arrays[Array.BEGUN_PARTITION, array] != part
+    )
+
+
+@kernel
 def count_array_plan(memory: Memory, job: int) -> int:
     """Count a plan of a task with its array; how many the present cycle has made since it planned a task of
     another array."""

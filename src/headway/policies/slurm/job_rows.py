@@ -159,7 +159,9 @@ class SlurmJob(IntEnum):
     """CPUs for each unit; 0: it may have any beside them."""
     ANY_TASKS = 84
     """Whether it leaves open how many tasks it has."""
-    HOLDS = 85
+    LISTED = 85
+    """Its place in Slurm's list of jobs; -1: it waits in the entry of its array."""
+    HOLDS = 86
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 

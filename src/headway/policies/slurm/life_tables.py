@@ -32,6 +32,12 @@ class Array(IntEnum):
     """Of all its tasks where priority is the order of submission; -1: none has come yet."""
     TURNED_AWAY = 8
     """Whether it was refused at its submission, all of it."""
+    BEGUN_CYCLE = 10
+    """The last cycle that started a waiting task, and in which partition: it looks at no more of them in
+    others."""
+    BEGUN_PARTITION = 11
+    LISTED = 9
+    """The place of its waiting tasks in Slurm's list of jobs; -1: none has come yet."""
 
 
 class Dependency(IntEnum):
@@ -145,6 +151,8 @@ class Victim(IntEnum):
     """Who goes first: small ones."""
     USABLE = 2
     """How many of the chosen nodes it holds."""
+    LISTED = 6
+    """Its place in Slurm's list of jobs."""
     DEALT = 3
     """Not one of them: a job that is dealt to a row anew..."""
     KEY = 4

@@ -15,6 +15,7 @@ from headway.policies.slurm.independence import (
 from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Array, Reservation
 from headway.policies.slurm.limits import before_selection, hold_by_limit, is_of_limit
+from headway.policies.slurm.listing import sort_as_slurm
 from headway.policies.slurm.pass_rows import Record, Scratch, SlurmClock
 from headway.policies.slurm.preemption import took_victims
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
@@ -143,6 +144,8 @@ def main_pass(state: State, now: int, full: bool) -> bool:
     """
     memory = state.memory
     begin_pass(memory)
+    if memory.settings[Setting.CIRCLES] > 0:
+        sort_as_slurm(memory, now)
     memory.clock[SlurmClock.OF_PASS] = now
     tested = starts = left = 0
     number, stamped = memory.clock[SlurmClock.PASSES], False

@@ -50,6 +50,8 @@ class SlurmClock(IntEnum):
     """When something last changed that a cycle's outcome depends on."""
     DRAWN = 23
     """The last number drawn, from which the next one comes."""
+    LISTS = 46
+    """Entries that Slurm's list of jobs has had."""
     UNSURE = 24
     """Whether the last cycle stopped before it was known if it changes a time stamp."""
     IDLE_SINCE = 25
@@ -104,6 +106,8 @@ class Record(IntEnum):
     PRIORITY = 3
     PLACE = 4
     """Of the partition in the job's list."""
+    LISTED = 5
+    """In the list of jobs, as a pass found it; only where the right to preempt may run in circles."""
 
 
 class Slot(IntEnum):

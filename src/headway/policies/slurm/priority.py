@@ -136,7 +136,7 @@ def renew_records(memory: Memory, first: int, now: int, again: bool) -> None:
         sort_queue(memory)
         return
     for place in range(first, memory.clock[SlurmClock.QUEUED]):
-        sift_in(memory, place, 1)  # those before are in order
+        sift_in(memory, place, 1, False)  # those before are in order
 
 
 @routine

@@ -66,27 +66,48 @@ def move(memory: Memory, source: int, target: int) -> None:
 
 
 @kernel
-def sift_in(memory: Memory, place: int, gap: int) -> None:
-    """Let the record at ``place`` go forward by steps of ``gap`` while it comes first."""
+def stands_first(memory: Memory, a: int, b: int) -> bool:
+    """Whether the record at place ``a`` comes before the one at ``b`` in Slurm's list of jobs."""
+    queue = memory.queue
+    for row in (Record.LISTED, Record.PLACE):
+        if queue[row, a] != queue[row, b]:
+            return bool(queue[row, a] < queue[row, b])
+    return bool(queue[Record.JOB, a] < queue[Record.JOB, b])
+
+
+@kernel
+def sift_in(memory: Memory, place: int, gap: int, listed: bool) -> None:
+    """Let the record at ``place`` go forward by steps of ``gap`` while it comes first, as in the queue or as
+    ``listed``."""
     spare = memory.queue.shape[1] - 1
     move(memory, place, spare)
-    while place >= gap and comes_first(memory, spare, place - gap):
-        move(memory, place - gap, place)
-        place -= gap
+    while place >= gap:
+        before = place - gap
+        if not (stands_first(memory, spare, before) if listed else comes_first(memory, spare, before)):
+            break
+        move(memory, before, place)
+        place = before
     move(memory, spare, place)
 
 
 @routine
-def sort_queue(memory: Memory) -> None:
-    """Put the records in order again; most of them are."""
+def sort_records(memory: Memory, listed: bool) -> None:
+    """Put the records in the order of the queue, or of Slurm's list of jobs; most of them are."""
     count = memory.clock[SlurmClock.QUEUED]
     gap = 1
     while gap < count // 9:
         gap = 3 * gap + 1
     while gap > 0:
         for place in range(gap, count):
-            sift_in(memory, place, gap)
+            sift_in(memory, place, gap, listed)
         gap //= 3
+
+
+@kernel
+def sort_queue(memory: Memory) -> None:
+    """Put the records in order again, unless each pass does so for itself."""
+    if memory.settings[Setting.CIRCLES] == 0:
+        sort_records(memory, False)
 
 
 @kernel

@@ -135,6 +135,8 @@ class Setting(IntEnum):
     0 by default, a few microseconds."""
     IDLE_AT_MOST = 80
     """How long jobs wait for an idle machine before they are turned away: a week."""
+    CIRCLES = 81
+    """Whether the right to preempt and the other terms of the queue's order may run in circles."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 

@@ -58,6 +58,7 @@ from headway.policies.slurm.settings import NOTICED_LATE, Preemption, Setting, W
 from headway.policies.slurm.site_rows import SlurmNode
 from headway.policies.slurm.site_tables import (
     may_preempt,
+    may_run_in_circles,
     members,
     network,
     node_rows,
@@ -170,6 +171,7 @@ def _settings(site: Site, arrivals: Arrivals, requests: Requests, jobs: Table) -
     settings[Setting.KEEPS_NODES] = by_user or bool((jobs[SlurmJob.KEEPS_NODES] > 0).any())
     settings[Setting.USERS], settings[Setting.ACCOUNTS] = requests.users, requests.accounts
     settings[Setting.ORIGIN] = arrivals.origin
+    settings[Setting.CIRCLES] = may_run_in_circles(site, settings[Setting.PREEMPTION], jobs)
     settings[Setting.RESTRICTS] = any(any(row) for row in requests.standings)
     return settings
 
@@ -243,10 +245,13 @@ def _of_a_pass(site: Site, requests: Requests, settings: Table, licences: int) -
     plans = int(2 * settings[Setting.BF_MAX_TEST] + 8)
     longest = max((len(row) for row in requests.partition_lists), default=1)
     queue = requests.count * longest + len(site.associations) + 2
+    sorted_anew = queue if settings[Setting.CIRCLES] else 0
     counted = max(requests.users * len(site.partitions), len(site.qos) + len(site.associations), 1)
     kinds = min(len(site.partitions) * len(requests.features), KINDS)
     return {
         "queue": np.zeros((len(Record), queue), np.int64),
+        "order": np.zeros((2, sorted_anew), np.int64),
+        "listed": np.zeros((len(Record), sorted_anew), np.int64),
         "counts": np.zeros((len(Count), counted), np.int64),
         "trial": node_table(site),
         "imagined": node_table(site),

@@ -11,9 +11,11 @@ from headway.engine.tables import NODE_ROWS, Node, Table
 from headway.policies.slurm.bits import packed, words_for
 from headway.policies.slurm.fitting import is_up
 from headway.policies.slurm.holders import or_unset
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.levels import further_total, level_of, mode_of, rows_of, suspends
 from headway.policies.slurm.life import bounded, gres_names
 from headway.policies.slurm.offers import LIGHTER
+from headway.policies.slurm.settings import Mode, Preemption
 from headway.policies.slurm.site_rows import Partition, SlurmNode, Switch
 from headway.policies.slurm.tables import UNSET
 from headway.site import Site
@@ -153,3 +155,21 @@ def may_preempt(site: Site) -> Table:
             if name in site.qos_place:
                 table[place, site.qos_place[name]] = 1
     return table
+
+
+def may_run_in_circles(site: Site, kind: int, jobs: Table) -> bool:
+    """Whether the order of these jobs may run in circles, by who may preempt whom and by all other terms.
+
+    There are none where the right to preempt ranks the QOS of the jobs: whoever may preempt another may then
+    preempt all others, too, or these may preempt that one. Tiers rank them by themselves, unless a partition
+    without preemption and reservations, which come before tiers, stand against it.
+    """
+    if kind == Preemption.BY_TIER:
+        spared = any(mode_of(site, partition.preempt_mode) == Mode.OFF for partition in site.partitions)
+        return spared and bool((jobs[SlurmJob.RESERVATION] != UNSET).any())
+    if kind != Preemption.BY_QOS:
+        return False
+    present = np.unique(jobs[SlurmJob.QOS])
+    table = np.pad(may_preempt(site), (0, 1))[np.ix_(present, present)] > 0  # the last is for no QOS
+    ranks = ~table[:, :, None] | table[:, None, :] | table.T[None, :, :]
+    return bool(table.diagonal().any() or not ranks.all())

@@ -20,6 +20,7 @@ from headway.policies.slurm.gang import settle
 from headway.policies.slurm.happenings import next_happening, take_back, take_happenings
 from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Outcome
+from headway.policies.slurm.listing import list_job
 from headway.policies.slurm.main_loop import main_pass, start_who_ran
 from headway.policies.slurm.pass_rows import SlurmClock
 from headway.policies.slurm.power import begin_booted
@@ -96,6 +97,7 @@ def take_submissions(state: State, now: int) -> None:
         if refuse_submission(state, job):
             continue
         since = memory.jobs[SlurmJob.SINCE, job]
+        list_job(memory, job)
         memory.jobs[SlurmJob.ENTERED, job] = now if since == UNSET else since
         begin_age(memory, job, max(memory.jobs[SlurmJob.ENTERED, job], memory.jobs[SlurmJob.BEGIN, job]))
         ran += memory.jobs[SlurmJob.RAN, job]

@@ -24,6 +24,7 @@ from headway.policies.slurm.limits import (
     limit_against,
     minutes_used_up,
 )
+from headway.policies.slurm.listing import list_start
 from headway.policies.slurm.offers import (
     LIGHTER,
     asks_gres,
@@ -374,6 +375,7 @@ def begin(
     memory.jobs[SlurmJob.OUTCOME, job] = Outcome.RUNS
     memory.jobs[SlurmJob.ATTEMPTS, job] += 1
     memory.clock[SlurmClock.PENDING] -= 1
+    list_start(memory, job)
     note_running(memory, job, now + seconds)
     charge(state, job, 1)
     count_task(memory, job, 1)

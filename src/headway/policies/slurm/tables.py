@@ -76,6 +76,11 @@ class Memory(NamedTuple):
     """[holder, resource] decayed seconds."""
     queue: Table
     """[Record, place] the waiting jobs in order."""
+    order: Table
+    """[now | next, place] entries of the queue while they are sorted as Slurm does it; empty where any order
+    does."""
+    listed: Table
+    """[Record, place] the queue as it will be then."""
     running: Table
     """[end by limit | job, place] sorted by the end, then by the start."""
     epilogs: Table

@@ -10,7 +10,8 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
 from headway.jit.kernels import kernel, routine
-from headway.policies.slurm.ends import copy_nodes, imagine_ended
+from headway.policies.slurm.ends import copy_nodes, imagine_ended, is_listed_before
+from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.life_tables import Victim
 from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition, victim_mode
@@ -61,7 +62,8 @@ def put_first(memory: Memory, place: int) -> None:
 
 @routine
 def list_victims(state: State, job: int, part: int, now: int) -> int:
-    """Write down the running jobs that a job may preempt, by arrival, then the cheapest first; how many."""
+    """Write down the running jobs that a job may preempt, the cheapest first, then as Slurm lists them; how
+    many."""
     memory, count = state.memory, 0
     for place in range(memory.clock[SlurmClock.RUNNING]):
         running = memory.running[1, place]
@@ -72,10 +74,11 @@ def list_victims(state: State, job: int, part: int, now: int) -> int:
         ):
             memory.victims[Victim.JOB, count] = running
             memory.victims[Victim.COST, count] = cost(memory, running)
+            memory.victims[Victim.LISTED, count] = memory.jobs[SlurmJob.LISTED, running]
             count += 1
     memory.clock[SlurmClock.VICTIMS] = count
-    sort_victims(memory, Victim.JOB, 1)
-    sort_victims(memory, Victim.COST, 1)
+    for row in (Victim.JOB, Victim.LISTED, Victim.COST):
+        sort_victims(memory, row, 1)
     return count
 
 
@@ -88,8 +91,9 @@ def suspends_first(state: State, job: int, part: int, now: int) -> bool:
     for place in range(memory.clock[SlurmClock.RUNNING]):
         running = memory.running[1, place]
         if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
-            less = first >= 0 and cost(memory, running) == cost(memory, first) and running < first
-            if first < 0 or cost(memory, running) < cost(memory, first) or less:
+            less = first < 0 or cost(memory, running) < cost(memory, first)
+            alike = not less and cost(memory, running) == cost(memory, first)
+            if less or (alike and is_listed_before(memory, running, first)):
                 first = running
     return bool(first >= 0 and victim_mode(memory, first) == Mode.SUSPEND)
 
