@@ -22,6 +22,7 @@ from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
 from headway.workload import Workload
 from headway.workload.cancelled import ended_only, ran_only
+from headway.workload.impossible import refuse_impossible
 
 
 def simulate(
@@ -66,6 +67,7 @@ def run_policy(
         from headway.workload.transform.feedback import with_known_leaders
 
         kept = with_known_leaders(kept)
+    refuse_impossible(kept)
     wall, cpu = time.perf_counter(), time.thread_time()
     order, submit, size, walltime, runtime, length, numbers = kept.in_order
     columns = kept.columns

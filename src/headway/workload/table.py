@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.plain import counted
-from headway.units import SECOND
+from headway.units import LONGEST, SECOND
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
 
@@ -133,7 +133,7 @@ class Workload:
         columns: dict[str, Column] = {}
         for name, values in given.items():
             array = np.array(values)
-            columns[name] = _from_seconds(array) if unit == "s" and name in TIMES else array
+            columns[name] = _from_seconds(name, array) if unit == "s" and name in TIMES else array
         rows = len(columns["submit"])
         columns.setdefault("job", np.arange(1, rows + 1, dtype=np.int64))
         for name in ALWAYS:
@@ -328,10 +328,12 @@ def _read_only(name: str, values: Column) -> Column:
     return view
 
 
-def _from_seconds(seconds: Column) -> Column:
-    """µs of seconds, to the nearest; negative means unknown or none."""
+def _from_seconds(name: str, seconds: Column) -> Column:
+    """µs of seconds, to the nearest; negative, or not a number, means unknown or none."""
+    if (seconds.astype(np.float64) > LONGEST // SECOND).any():
+        raise ValueError(f"the column {name} holds a time above {LONGEST // SECOND:,} s")
     if seconds.dtype.kind in "iu":
-        scaled = seconds.astype(np.int64) * SECOND
+        scaled = np.maximum(seconds.astype(np.int64), -1) * SECOND
     else:
-        scaled = np.rint(seconds.astype(np.float64) * SECOND).astype(np.int64)
+        scaled = np.rint(np.fmax(seconds.astype(np.float64), -1) * SECOND).astype(np.int64)
     return np.where(scaled < 0, -1, scaled)
