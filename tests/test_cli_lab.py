@@ -291,6 +291,11 @@ def test_replay_shows_one_number_and_the_reasons(headway: Headway) -> None:
     assert document["mean_absolute_error"] == pytest.approx(31 / 3)
     assert json.loads(headway("replay", "waits.swf", "--policy", "fcfs", "--json").out) == document
     assert "exists" in headway("replay", "waits.swf", "--policy", "fcfs", "--out", "fidelity.json").err
+    asked = ("replay", "waits.swf", "--policy", "fcfs", "--report", "near.html")
+    assert "written to near.html" in headway(*asked).out
+    assert "How near fcfs comes to waits" in (headway.folder / "near.html").read_text("utf-8")
+    assert "near.html exists" in headway(*asked).err
+    assert headway(*asked[:-1], "near.txt").status == 2
 
 
 def test_a_paper_whose_log_is_cut_leaves_nothing(headway: Headway) -> None:

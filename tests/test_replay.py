@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ import pytest
 import headway
 from headway import Schedule
 from headway.errors import InputError
-from headway.replay import fidelity
+from headway.replay import fidelity, recorded
 from headway.replay.reasons import reasons
 from headway.replay.trust import trust
+from headway.report.replay import replay_page
 from headway.site.model import Association
+from headway.what_if.causes import Cause
 from headway.workload import Workload, read
 from slurm_by_hand import log, simulated, site
 from traces import trace
@@ -64,6 +67,37 @@ def test_the_reasons_are_those_of_this_log() -> None:
     assert "1 job ran past the request" in reasons
     assert "up to 3 processors in use at once, the simulated machine 2" in reasons
     assert "25.0% of the jobs started within a second in the log, 50.0% in the simulation" in reasons
+
+
+def test_the_log_is_a_schedule_of_the_jobs_whose_waits_it_has() -> None:
+    schedule, _ = replayed(LOG)
+    log_has = recorded(schedule)
+    # Job 5 has no recorded wait, job 6 does not fit; job 4 ran for 5 s though it asked for 3.
+    assert log_has.workload.job.tolist() == [1, 2, 3, 4]
+    assert (log_has.start // 10**6).tolist() == [0, 4, 14, 12]
+    assert (log_has.end // 10**6).tolist() == [10, 14, 19, 17]
+    assert log_has.frame()["why"].to_list() == ["recorded"] * 4 and not log_has.killed.any()
+    assert log_has.capacity == schedule.capacity
+
+
+def test_the_log_has_the_processors_that_jobs_were_given() -> None:
+    schedule, work = replayed(LOG)
+    given = work.fit_to(2).with_columns(allocated=[2, -1, 2, 1, 1])
+    assert recorded(replace(schedule, workload=given)).procs.tolist() == [2, 1, 2, 1]
+
+
+def test_the_page_says_how_near_it_comes_and_shows_the_log_beside_it() -> None:
+    one, _ = replayed(LOG)
+    later = replace(one, start=one.start + np.array([0, 0, 10, 10, 0]) * 10**6)
+    found = fidelity(one, later)
+    cause = Cause("<rule>", 3, 1, 0.5, 5, 1, "needed")
+    page = replay_page(found, [cause], one).replace("\N{NO-BREAK SPACE}", " ")
+    assert escape(found.verdict).split(",")[0] in page and "How near fcfs comes to" in page
+    assert "simulated 7.5 s, +20% (−20% to +60%)." in page
+    assert "&lt;rule&gt;" in page and "<rule>" not in page and ">least<" in page
+    assert all(escape(reason) in page for reason in found.reasons)
+    alone = replay_page(fidelity(one), [], one)
+    assert "The causes of what is left" not in alone and ">least<" not in alone
 
 
 def test_a_log_replayed_against_itself_has_no_error() -> None:

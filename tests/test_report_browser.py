@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from browser import Page, browser
 from headway import Schedule
 from headway.campaign import Results
 from headway.metrics import busy_processors, queue_length
+from headway.replay import fidelity
 from headway.report import campaign_page, schedules_page, write
+from headway.report.replay import replay_page
 from headway.schedule import WHY
 from headway.workload.header import Header, Source
 from small_schedules import easy_starts, fcfs_starts, schedule
@@ -311,6 +314,17 @@ def test_a_campaign(tmp_path: Path) -> None:
         opened.settle()
         assert opened.evaluate("document.getElementById('tooltip').innerText").startswith("easy")
         assert opened.evaluate("document.querySelectorAll('#cells tbody tr').length") == 12
+        assert (opened.console, opened.requests) == ([], [path.resolve().as_uri()])
+
+
+def test_a_log_beside_its_simulation(tmp_path: Path) -> None:
+    schedule = runs()[0]
+    waits = np.maximum(schedule.wait + np.arange(len(schedule)) % 7 * 10**8, 0)
+    schedule = replace(schedule, workload=schedule.workload.with_columns(wait=waits))
+    path = write(replay_page(fidelity(schedule), [], schedule), tmp_path / "replay.html")
+    with browser() as opened:
+        opened.open(path)
+        assert "recorded" in opened.evaluate("document.getElementById('jobs').innerText")  # why it started
         assert (opened.console, opened.requests) == ([], [path.resolve().as_uri()])
 
 

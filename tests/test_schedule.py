@@ -39,6 +39,7 @@ def test_the_reasons_keep_their_order_because_they_are_stored_as_codes() -> None
     assert WHY[:4] == ("immediate", "head", "backfill", "reservation")
     assert WHY[4:] == (
         *("resumed", "redirected", "urgent", "urgent_backfill", "urgent_preempt", "promoted", "moved"),
+        "recorded",
     )
     assert STATES == ("running", "loading", "swap_out", "suspended", "swap_in")
     assert ENDED == ("done", "walltime", "redirected", "preempted", "suspended", "resumed", "failed")

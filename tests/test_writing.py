@@ -32,6 +32,7 @@ COMMANDS = {
     "plot": ("plot", "run", "--kind", "gantt", "-o", "{}.svg", "--force"),
     "report": ("report", "run", "-o", "{}.html", "--force"),
     "replay": ("replay", "waits.swf", "--no-causes", "--out", "{}.json", "--force"),
+    "replay, a report": ("replay", "waits.swf", "--no-causes", "--report", "{}.html", "--force"),
     "anonymise, a site": ("anonymise", "site", "{}.tar.gz", "--force"),
 }
 """Commands that write one file, by its name without ending."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.cli.display import table_of
 from headway.cli.tables import in_words, number
-from headway.plain import counted, signed_percent
+from headway.plain import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,12 +21,14 @@ SHOWN = 12
 
 def show(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
     """The score, the tables, why waits may differ, and the causes of what is left."""
+    from headway.replay.sentences import score
+
     words = f" ({in_words(found.error)})" if in_words(found.error) else ""
     share = "" if found.relative is None else f", {found.relative:.0%} of the mean recorded wait"
     console.print(f"mean absolute error {number(found.error)} s{words}{share}", style="bold")
     seeds = f" under {len(found.seeds)} phases of the clocks" if len(found.seeds) > 1 else ""
     console.print(f"{found.policy}, {counted(found.overall['jobs'], 'job')} compared{seeds}")
-    for line in _score(found):
+    for line in score(found):
         console.print(line)
     console.print(
         "\nMean waits and their error, how far median and p90 of the waits are off, and the starts within a "
@@ -44,31 +46,6 @@ def show(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
         console.print(f"- {reason}")
     if ranked:
         _causes(console, found, ranked)
-
-
-def _score(found: Fidelity) -> list[str]:
-    """Mean and median wait, and how many starts are near, each with its band over the seeds."""
-    said = []
-    for words, recorded, simulated in (
-        ("mean wait", "mean_recorded", "mean_simulated"),
-        ("median wait", "p50_recorded", "p50_simulated"),
-    ):
-        row = found.overall
-        if row[recorded] is None:
-            continue
-        offs = [seed[simulated] / row[recorded] - 1 for seed in found.seeds if row[recorded]]
-        off = row[simulated] / row[recorded] - 1 if row[recorded] else None
-        text = f"{words}: recorded {number(row[recorded])} s, simulated {number(row[simulated])} s"
-        text += "" if off is None else f", {signed_percent(off)}"
-        band = f" ({signed_percent(min(offs))} to {signed_percent(max(offs))})" if len(offs) > 1 else ""
-        said.append(text + band)
-    near = []
-    for seconds, words in ((60, "a minute"), (600, "ten minutes"), (3600, "an hour")):
-        shares = [seed[f"within_{seconds}"] for seed in found.seeds]
-        if shares[0] is not None:
-            band = f" ({min(shares):.0%} to {max(shares):.0%})" if len(shares) > 1 else ""
-            near.append(f"{found.overall[f'within_{seconds}']:.0%} within {words}{band}")
-    return [*said, f"starts: {', '.join(near)}"] if near else said
 
 
 def _table(console: Console, key: str, rows: list[dict[str, Any]], band: bool) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headway.cli import options
 from headway.cli.display import output, print_json
-from headway.cli.frame import command
+from headway.cli.frame import command, this_command
+from headway.cli.report import check_report
 from headway.policies.spec import parse_spec
 from headway.writing import check_replaceable, refuse_existing, replacing
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from headway.changes import Case
     from headway.cli.runs import Inputs
     from headway.replay import Fidelity
+    from headway.schedule import Schedule
     from headway.what_if.causes import Cause
 
 FEW = 20_000
@@ -47,6 +49,7 @@ def replay(
     out: Annotated[
         Path | None, options.value("--out", "FILE", "Write everything into this JSON file.")
     ] = None,
+    report: Annotated[Path | None, options.value("--report", "FILE", "Write a report: .html.")] = None,
     force: options.ReplaceFile = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -67,6 +70,8 @@ def replay(
     if out is not None:
         refuse_existing(out, force)
         check_replaceable(out)
+    if report is not None:
+        check_report(report, force)
 
     from headway.changes import Case
     from headway.cli.runs import Inputs
@@ -76,8 +81,14 @@ def replay(
     recorded_waits(inputs.workload)  # complain before a long run, not after it
     base = Case.of(inputs.workload, inputs.platform, policy)
     wanted = len(inputs.workload) <= FEW if causes is None else causes
-    found, ranked, left_out = _score(inputs, base, seeds, seed, wanted)
+    found, ranked, first = _score(inputs, base, seeds, seed, wanted)
+    left_out = first.workload.ledger
     document = found.describe() | {"causes": [one.describe() for one in ranked]} | {"ledger": left_out.rows()}
+    if report is not None:
+        from headway.report.assembly import write
+        from headway.report.replay import replay_page
+
+        write(replay_page(found, ranked, first, this_command()), report)
     if out is not None:
         from headway.schedule.files import write_json
 
@@ -99,14 +110,14 @@ def replay(
             )
             console.print(f"\n{told}" if causes is None else "", style="dim")
         console.print(f"\n{found.verdict}", style="bold")
-        if out is not None:
-            console.print(f"\nwritten to {out}")
+        if written := [str(place) for place in (out, report) if place is not None]:
+            console.print(f"\nwritten to {' and '.join(written)}")
 
 
 def _score(
     inputs: Inputs, base: Case, seeds: int, seed: int, wanted: bool
-) -> tuple[Fidelity, list[Cause], Any]:
-    """The fidelity of the base over its seeds, the causes where they are wanted, and the run's ledger."""
+) -> tuple[Fidelity, list[Cause], Schedule]:
+    """The fidelity of the base over its seeds, the causes where they are wanted, and the first run."""
     from headway.replay import fidelity
     from headway.what_if.causes import causes, possible, rules_off
     from headway.what_if.runs import simulate_each, with_seeds
@@ -119,4 +130,4 @@ def _score(
         schedules = simulate_each(runs, progress, inputs.display.say, seed)
     found, *others = (fidelity(*run) for run in schedules)
     ranked = causes(found, dict(zip(variants, others, strict=True)))
-    return found, ranked, schedules[0][0].workload.ledger
+    return found, ranked, schedules[0][0]

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from headway.replay.fidelity import Fidelity, fidelity, recorded_waits
+from headway.replay.recorded import recorded
 
-__all__ = ["Fidelity", "fidelity", "recorded_waits"]
+__all__ = ["Fidelity", "fidelity", "recorded", "recorded_waits"]

@@ -23,7 +23,7 @@ from headway.workload.divisions import divisions
 OF_WHY = {
     "immediate": "#C9D8E8", "head": "#8C7AA9", "backfill": "#D9CE9A", "reservation": "#9C6B54",
     "resumed": "#B9C48F", "redirected": "#E2A3B0", "urgent": "#5E4B6B", "urgent_backfill": "#A89BB0",
-    "urgent_preempt": "#33263D", "promoted": "#2B2B2B", "moved": "#6F7F5C",
+    "urgent_preempt": "#33263D", "promoted": "#2B2B2B", "moved": "#6F7F5C", "recorded": "#A9B7C2",
 }  # fmt: skip
 """Colours of the reasons of starts; none of them is the colour of a run."""
 

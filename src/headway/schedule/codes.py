@@ -14,8 +14,9 @@ WHY = (
     "urgent_preempt",
     "promoted",
     "moved",
+    "recorded",
 )
-"""Why a job started. Names are added at the end and never renamed."""
+"""Why a job started; of a recorded start nobody knows. Names are added at the end and never renamed."""
 
 STATES = ("running", "loading", "swap_out", "suspended", "swap_in")
 """What a job does during one piece of a run."""

@@ -12,6 +12,7 @@ const REASONS = {
   urgent_preempt: "it is urgent and others had to make room",
   promoted: "it was promoted to keep its deadline",
   moved: "it was moved to another cluster",
+  recorded: "the log has its start and does not say why",
 };
 
 const STATE_WORDS = ["running", "loading its file", "swapping out", "suspended", "swapping in"];
