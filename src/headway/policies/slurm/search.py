@@ -85,6 +85,8 @@ from headway.policies.slurm.whole import (
 
 STOPPED = 500
 """After so many seconds a job is planned that a limit keeps from starting now (assoc_limit_stop)."""
+NEXT_JOB, NEXT_WINDOW, CYCLE_ENDS = 0, 1, 2
+"""What comes after a window was tried for a job."""
 HOLDS_NOTHING = -1
 """The end of a plan that begins later than backfill looks: it keeps nothing from others."""
 
@@ -316,6 +318,51 @@ def start_now(
     return start, 0, outcome != BUSY
 
 
+@kernel
+def use_window(
+    state: State,
+    job: int,
+    part: int,
+    begin: int,
+    later: int,
+    now: int,
+    minutes: int,
+    length: int,
+    only_now: bool,
+    openings: int,
+) -> tuple[int, int]:
+    """Start or plan a job on the nodes of the set WINDOW, which begins at ``begin``, where it can be.
+
+    Returns what comes next, and where the next window begins (0: there is none), at first at ``later``.
+    """
+    memory = state.memory
+    start = when_and_where(state, job, part, now, only_now, openings)
+    if start == NEVER:
+        return NEXT_WINDOW if later > 0 and not only_now else NEXT_JOB, later
+    if start < begin:
+        memory.clock[SlurmClock.STAMPED] = 1
+        start = begin
+    cpus = planned_size(state, job, part)
+    note_plan(memory)
+    if start <= now:
+        start, later, done = start_now(state, job, part, start, later, now, length)
+        if done:
+            return NEXT_JOB, later
+    if start > now and only_now:
+        return NEXT_JOB, later
+    if later > 0 and start > later:
+        return NEXT_WINDOW, later
+    if start > now + memory.settings[Setting.BF_WINDOW]:
+        write_plan(memory, job, start, HOLDS_NOTHING)
+        return NEXT_JOB, later
+    first, last = rounded(memory, start), rounded(memory, start + 60 * minutes)
+    if start > now and collides(memory, first, last, job):
+        return NEXT_WINDOW, start
+    if memory.settings[Setting.LIMIT_STOPS] == 0 and plan_breaks_limit(state, job, part, cpus):
+        return NEXT_JOB, later
+    return NEXT_JOB if keep_plan(state, job, part, start, first, last) else CYCLE_ENDS, later
+
+
 @routine
 def search(state: State, place: int, now: int) -> bool:
     """Find a start for the record at ``place`` and plan or start the job; whether the cycle goes on.
@@ -391,31 +438,6 @@ def search(state: State, place: int, now: int) -> bool:
             unpack(memory, Scratch.WINDOW)
             if opens_after(memory, openings, least, later):
                 continue
-        start = when_and_where(state, job, part, now, only_now, openings)
-        if start == NEVER:
-            if later > 0 and not only_now:
-                continue
-            return GO_ON
-        if start < begin:
-            memory.clock[SlurmClock.STAMPED] = 1
-            start = begin
-        cpus = planned_size(state, job, part)
-        note_plan(memory)
-        if start <= now:
-            start, later, done = start_now(state, job, part, start, later, now, length)
-            if done:
-                return GO_ON
-        if start > now and only_now:
-            return GO_ON
-        if later > 0 and start > later:
-            continue
-        first, last = rounded(memory, start), rounded(memory, start + 60 * minutes)
-        if start > now + memory.settings[Setting.BF_WINDOW]:
-            write_plan(memory, job, start, HOLDS_NOTHING)
-            return GO_ON
-        if start > now and collides(memory, first, last, job):
-            later = start
-            continue
-        if not stops and plan_breaks_limit(state, job, part, cpus):
-            return GO_ON
-        return keep_plan(state, job, part, start, first, last)
+        step, later = use_window(state, job, part, begin, later, now, minutes, length, only_now, openings)
+        if step != NEXT_WINDOW:
+            return step == NEXT_JOB
