@@ -124,6 +124,24 @@ def test_a_failure_stops_who_runs_there_and_the_job_keeps_its_place() -> None:
     assert found.summary()["jobs"] == 4
 
 
+@pytest.mark.parametrize("age", [0, 6, 100])
+def test_a_job_that_failed_comes_of_age_by_its_first_submission(age: int) -> None:
+    # Jobs 1 to 3, one after the other; job 1 fails at 5. Whether it has waited for longer than the age limit
+    # at 8 or not, it came first. With sjf it is the last of those who are not of age.
+    jobs = [(0, 1, 10, 12), (1, 1, 10, 11), (2, 1, 10, 10)]
+    losses = [Loss("down", 5, 8, names=frozenset({0}))]
+    assert starts(run(jobs, 1, losses, f"easy(age={age})")) == [8, 18, 28]
+    expected = {0: [8, 18, 28], 6: [8, 18, 28], 100: [28, 18, 8]}
+    assert starts(run(jobs, 1, losses, f"easy(age={age}, order=sjf)")) == expected[age]
+
+
+def test_a_job_that_failed_comes_of_age_while_it_waits_again() -> None:
+    # At 8 nobody has waited for 15 s: the shortest starts. At 18 the oldest has, which failed at 5.
+    jobs = [(0, 1, 10, 12), (1, 1, 10, 11), (2, 1, 10, 10), (6, 1, 10, 11)]
+    losses = [Loss("down", 5, 8, names=frozenset({0}))]
+    assert starts(run(jobs, 1, losses, "easy(age=15, order=sjf)")) == [18, 28, 8, 38]
+
+
 def test_a_failure_takes_the_draining_processors_of_the_job_that_it_stops() -> None:
     # Job 1 has processors 0-2, of which 2 drains from 1 on. At 4 processor 0 fails and the job ends there: 2
     # is gone from then on, so that job 2 gets 1 and job 3, which wants two, waits for processor 0.

@@ -45,9 +45,14 @@ def take_changes(t: int, state: State, k: int) -> None:
 
 @kernel
 def join_all(state: State, k: int) -> None:
-    """Those who lost their processors return, then the newcomers join."""
+    """Those who lost their processors return, then the newcomers join.
+
+    The search for jobs that come of age passed those over while they ran; it goes back to the first of them.
+    """
     for i in range(state.clock[Clock.RETURNS]):
-        join(state, k, state.lists[List.RETURNED, i])
+        job = state.lists[List.RETURNED, i]
+        join(state, k, job)
+        state.clock[Clock.AGED] = min(state.clock[Clock.AGED], job)
     for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         join(state, k, job)
 
