@@ -176,6 +176,25 @@ def test_draining_processors_finish_what_they_do() -> None:
     assert starts(run(jobs, 2, [Loss("drain", 2, 30, names=frozenset({0}))], "fcfs")) == [0, 0, 30, 35]
 
 
+@pytest.mark.parametrize("depth", ["", ", depth=2"])
+def test_a_job_that_outlives_its_estimate_on_a_draining_processor(depth: str) -> None:
+    # Job 1 is planned until 10 and goes on to 20, on processor 0, which drains from 5 on. After 10 nobody
+    # gets one processor, not two: job 2 has the other one when it comes.
+    jobs = [(0, 1, 20, 20), (12, 1, 4, 4)]
+    policy = f"easy(estimate=0.5{depth})"
+    drain = Loss("drain", 5, 40, names=frozenset({0}))
+    assert starts(run(jobs, 2, [drain], policy)) == [0, 12]
+    # The drain begins in the very instant in which the job outlives its estimate.
+    assert starts(run(jobs, 2, [Loss("drain", 10, 40, names=frozenset({0}))], policy)) == [0, 12]
+    # It ends before the job does: then job 2, which wants both, is planned to start at 20. Job 3 is over by
+    # then, as far as is known, job 4 is not.
+    jobs = [(0, 1, 20, 20), (16, 2, 4, 4), (16, 1, 1, 8), (16, 1, 1, 10)]
+    assert starts(run(jobs, 2, [Loss("drain", 5, 14, names=frozenset({0}))], policy)) == [0, 20, 16, 24]
+    # It stops before its request: the rest of what was planned for it is not there either.
+    jobs = [(0, 1, 14, 20), (15, 2, 4, 4), (16, 1, 30, 30)]
+    assert starts(run(jobs, 2, [drain], policy)) == [0, 46, 16]
+
+
 def instance(random_: random.Random) -> tuple[list[Job], int, list[Loss]]:
     size = random_.randint(2, 8)
     jobs = []

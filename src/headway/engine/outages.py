@@ -106,6 +106,7 @@ class ChangingMachine:
         t = int(state.clock[Clock.NOW])
         self.told = defaultdict(int)
         self.follow(state)
+        self.follow_estimates(state)
         self.let_go(state, t)
         while self.next < len(self.deeds) and self.deeds[self.next][0] <= t:
             _, deed, place = self.deeds[self.next]
@@ -244,11 +245,23 @@ class ChangingMachine:
 
     # ---- processors that drain ---------------------------------------------------------------------------
 
+    def draining(self, run: int) -> Numbers:
+        """The processors of a run that drain."""
+        numbers = numbers_of(self.of_run[run])
+        return numbers[(self.drained[numbers] > 0) & ~self.gone[numbers]]
+
+    def follow_estimates(self, state: State) -> None:
+        """A run that outlived its estimate holds processors that drain until the end expected since."""
+        for run in self.waited_for:
+            self.planned_from[self.draining(run)] = state.runs[Run.EXPECTED, run]
+
     def wait_for_drained(self, state: State, world: World) -> None:
-        """Note when the runs end that still hold processors that drain."""
+        """Note when the runs end that still hold processors that drain, and how many."""
+        state.runs[Run.DRAINING, list(self.waited_for)] = 0
         self.waited_for = {}
         for run in self.runs_on(np.flatnonzero((self.drained > 0) & ~self.gone)):
             job = state.runs[Run.JOB, run]
+            state.runs[Run.DRAINING, run] = len(self.draining(run))
             length = min(int(world.runtime[job]), int(state.runs[Run.LIMIT, run]))
             self.waited_for[run] = int(state.runs[Run.START, run]) + length
 
@@ -262,8 +275,7 @@ class ChangingMachine:
                     "the policy stopped a job on processors that drain, and nobody knows who has them next; "
                     "let such a job end, or give the outage as down"
                 )
-            numbers = numbers_of(self.of_run[run])
-            self.look_again(state, t, numbers[(self.drained[numbers] > 0) & ~self.gone[numbers]])
+            self.look_again(state, t, self.draining(run))
 
     # ---- after the run -----------------------------------------------------------------------------------
 

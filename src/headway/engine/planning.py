@@ -72,11 +72,15 @@ def next_outlived(t: int, state: State) -> int:
 
 @kernel
 def expect_request(t: int, state: State, run: int) -> None:
-    """Let the profile hold the processors of a run as long as was requested."""
+    """Let the profile hold the processors of a run as long as was requested.
+
+    It is planned already without those that drain, from the end that was expected before.
+    """
     job = state.runs[Run.JOB, run]
     expected = state.runs[Run.START, run] + state.jobs[Job.WALL, job]
     state.runs[Run.EXPECTED, run] = expected
-    change(state.profile, state.runs[Run.POOL, run], t, expected, -state.jobs[Job.PROCS, job], t)
+    more = state.jobs[Job.PROCS, job] - state.runs[Run.DRAINING, run]
+    change(state.profile, state.runs[Run.POOL, run], t, expected, -more, t)
 
 
 @kernel

@@ -79,6 +79,8 @@ class Run(IntEnum):
     """The most it may take in all (µs)."""
     SHARE = 9
     """Where its entries of `shares` begin, up to those of the next run. Counted processors have none."""
+    DRAINING = 10
+    """How many of its processors take no new jobs once it has ended."""
 
 
 RUN_ROWS = len(Run)

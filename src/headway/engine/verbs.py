@@ -74,6 +74,7 @@ def log_run(state: State, job: int, pool: int, why: int, lead: int, limit: int) 
     state.runs[Run.LEAD, run] = lead
     state.runs[Run.LIMIT, run] = limit
     state.runs[Run.SHARE, run] = state.clock[Clock.SHARES]
+    state.runs[Run.DRAINING, run] = 0
     state.pools[Pool.FREE, pool] -= state.jobs[Job.PROCS, job]
     state.jobs[Job.PHASE, job] = Phase.RUNNING
     state.jobs[Job.RUN, job] = run
