@@ -36,6 +36,23 @@ with interruptible(patience=0.3):
 print("tidied up")
 """
 
+INSIDE = """
+import ctypes, os, signal, time
+from headway.cli.interrupts import interruptible
+
+@ctypes.CFUNCTYPE(None)
+def called_from_c():
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
+
+try:
+    with interruptible():
+        called_from_c()
+        time.sleep(60)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
 OTHERS = """
 import os, signal, time
 from headway.cli.interrupts import interruptible
@@ -74,6 +91,13 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
 def test_an_interrupt_is_heard_by_python() -> None:
     done = run(HEARD)
     assert (done.returncode, done.stdout) == (0, "heard\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
+def test_an_interrupt_in_what_c_calls_is_heard_behind_it() -> None:
+    """LLVM calls Python while it compiles; what is raised there ends in a traceback, and all went on."""
+    done = run(INSIDE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "heard\n", "")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")

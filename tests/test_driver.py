@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import headway
+from headway.engine import driver as driver_module
 from headway.engine.drive import BATCH, Jobs, Setup
 from headway.engine.driver import Driver
 from headway.engine.tables import Clock, Job, Phase, Pool, Run, State, Why
 from headway.engine.verbs import ask, start
+from headway.jit import kernels
 from headway.platform import Platform
 from headway.policies.joining import Joining
 from headway.policies.prepare import UNBOUNDED
@@ -167,6 +172,20 @@ def test_a_policy_that_asks_goes_on_in_the_same_instant_when_it_is_answered() ->
         driver.state.options[1] = 1
     started = driver.finish().runs[Run.START, driver.state.jobs[Job.RUN]].tolist()
     assert started == headway.simulate(jobs, PROCS, "fcfs").start.tolist() == asked
+
+
+@pytest.mark.skipif(kernels.INTERPRETED, reason="interpreted runs are rewritten for one batch")
+def test_a_run_whose_instants_take_long_reports_after_fewer_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that its progress is seen, and an interrupt heard; the schedule is the same."""
+    jobs = log()
+    seconds, finished = itertools.count(step=3.0), [0]
+    monkeypatch.setattr(driver_module, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr(driver_module, "FIRST_BATCH", 32)
+    result = headway.simulate(jobs, PROCS, "easy", progress=lambda done, _: finished.append(done))
+    steps = np.diff(finished)
+    assert steps[-1] <= steps[0] / 8 and len(steps) > 30
+    monkeypatch.undo()
+    assert (result.start == headway.simulate(jobs, PROCS, "easy").start).all()
 
 
 def test_hundreds_that_join_at_once_stand_in_order() -> None:

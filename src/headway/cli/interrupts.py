@@ -1,7 +1,8 @@
 """Ctrl-C, or SIGTERM, ends a command even where a policy's compiled code never comes back to Python.
 
 Python hears of an interrupt between two of its own instructions. The engine returns to it often enough, but
-an endless loop in a compiled policy does not; a thread beside it then ends the process.
+an endless loop in a compiled policy does not; a thread beside it then ends the process. Where Python hears of
+it and cannot hand it on, as in what LLVM calls while it compiles, the interrupt comes again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from headway.cli.frame import INTERRUPTED
 PATIENCE = 5.0
 """Seconds that the main thread has to react; what it was doing is then lost, and nothing else."""
 
+SOON = 0.05
+"""Seconds after which an interrupt comes again that could not be handed on."""
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Ctrl-C, and what `kill` and batch systems send: both end a command in the same orderly way."""
 
@@ -28,8 +32,9 @@ ALL = 4096
 """More signals than come at once."""
 
 SENTENCE = (
-    "headway: interrupted; what was being done did not end within seconds, and is lost (if that is a "
-    "policy's compiled code: NUMBA_DISABLE_JIT=1 runs it in Python, where Ctrl-C shows the line)\n"
+    "headway: interrupted; what was being done, such as compiling, did not end within seconds, and is lost "
+    "(if that is a policy's compiled code: NUMBA_DISABLE_JIT=1 runs it in Python, where Ctrl-C shows the "
+    "line)\n"
 )
 
 
@@ -50,6 +55,16 @@ def interruptible(patience: float = PATIENCE) -> Iterator[None]:
         heard.set()
         signal.default_int_handler(number, frame)
 
+    def come_again(trouble: sys.UnraisableHookArgs) -> None:
+        if not issubclass(trouble.exc_type, KeyboardInterrupt):
+            hook(trouble)
+        else:
+            threading.Timer(SOON, ring_again).start()
+
+    def ring_again() -> None:
+        if not over.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+
     def rung(seconds: float | None) -> bool:
         """Whether an interrupt has come that was not heard; other signals are not ours."""
         with suppress(BlockingIOError):
@@ -69,6 +84,7 @@ def interruptible(patience: float = PATIENCE) -> Iterator[None]:
                 sys.stderr.flush()
                 os._exit(INTERRUPTED)
 
+    hook, sys.unraisablehook = sys.unraisablehook, come_again
     before = [signal.signal(number, hear) for number in SIGNALS]
     bell = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
     watcher = threading.Thread(target=watch, daemon=True)
@@ -77,6 +93,7 @@ def interruptible(patience: float = PATIENCE) -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(bell)
+        sys.unraisablehook = hook
         for number, handler in zip(SIGNALS, before, strict=True):
             signal.signal(number, handler)
         over.set()

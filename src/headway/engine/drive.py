@@ -45,7 +45,7 @@ FIRST_ROOM, LEAST_ROOM = 4096, 256
 """Live jobs (waiting or running) the tables hold at first; they double when more come."""
 
 BATCH = 200_000
-"""Instants between two reports of progress."""
+"""At most so many instants between two reports of progress."""
 
 QUEUES = ("headway.policies.queueing.", "headway.policies.backfilling.")
 """Policies that the first simulation on a machine may run interpreted."""

@@ -18,6 +18,7 @@ asks in the order in which it does, then the policy's turn. Times are µs.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -54,8 +55,13 @@ from headway.engine.tables import (
     World,
     copy_memory,
 )
+from headway.jit import kernels
 from headway.jit.kernels import as_written
 from headway.units import NEVER
+
+FIRST_BATCH, OFTEN, SELDOM = 10_000, 0.1, 0.4
+"""Instants until the first report; reports that come within so many seconds come too often, later than that
+too seldom."""
 
 NO_JOBS = EMPTY
 Loop = Callable[[Any, State, World, int], int]
@@ -89,11 +95,19 @@ class Driver:
     # ---- with a log: time goes by itself ------------------------------------------------------------------
 
     def run(self, progress: Progress | None = None, batch: int = BATCH) -> State:
-        """Simulate until every job has finished; the state then holds the log of runs."""
+        """Simulate until every job has finished; the state then holds the log of runs.
+
+        Between two reports are at most ``batch`` instants, and fewer where these take long: only there the
+        caller can see how far it is, and stop it.
+        """
+        instants = batch if kernels.INTERPRETED else min(batch, FIRST_BATCH)
         more = True
         while more:
-            more = self.advance(batch)
+            begin = time.monotonic()
+            more = self.advance(instants)
             self.report(progress)
+            if not kernels.INTERPRETED:
+                instants = paced(instants, time.monotonic() - begin, batch)
         return self.finish()
 
     def advance(self, instants: int) -> bool:
@@ -295,6 +309,17 @@ class Driver:
         copy.__dict__.update(self.__dict__)
         copy.state, copy.world = copied(self.state), World(*(table.copy() for table in self.world))
         return copy
+
+
+def paced(instants: int, seconds: float, most: int) -> int:
+    """How many instants to take next where the last ones took so long.
+
+    >>> paced(10_000, 0.01, most=200_000), paced(200_000, 0.1, most=200_000), paced(10_000, 3.5, most=200_000)
+    (20000, 200000, 5000)
+    """
+    if seconds < OFTEN:
+        return min(2 * instants, most)
+    return max(instants // 2, 1) if seconds > SELDOM else instants
 
 
 def run(jobs: Jobs, setup: Setup, progress: Progress | None = None) -> State:
