@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,8 +119,7 @@ def test_exit_codes_for_a_status_are_no_pieces_of_jobs() -> None:
 def test_names_that_a_spreadsheet_would_take_for_formulas_are_quoted_on_request(tmp_path: Path) -> None:
     made = schedule([(0.0, 1, 5.0, 5.0), (-3.5, 1, 5.0, 5.0), (2.0, 1, 5.0, 5.0)], [0, 0, 5], procs=3)
     names = ["=1+1", "@sum", "-x"]
-    workload = made.workload.with_columns(user=[0, 1, 2]).with_labels(user=names)
-    again = package.simulate(workload, 3, "fcfs")
+    again = replace(made, workload=made.workload.with_columns(user=[0, 1, 2]).with_labels(user=names))
     for quoted in (False, True):
         out = tmp_path / str(quoted)
         again.save(out, spreadsheet=quoted)

@@ -267,10 +267,10 @@ def test_areas_of_another_log(tmp_path: Path) -> None:
     # It has one small job: areas 40 and 0, level 20, all of it for small jobs on the big node: room for D.
     log, spec = tmp_path / "earlier.swf", f"area-filling(areas={tmp_path / 'earlier.swf'})"
     log.write_text("; MaxProcs: 8\n1 0 0 10 4 -1 -1 4 10 -1 1 1 1 1 1 1 -1 -1\n")
-    with pytest.raises(InputError, match=r"needs_node_gb in earlier.annotations.csv"):
-        simulated(SIZES, TWO_SIZES, spec)
-    (tmp_path / "earlier.annotations.csv").write_text("job,needs_node_gb\n1,128\n")
     numbered = [replace(each, id=k) for k, each in enumerate(SIZES)]
+    with pytest.raises(InputError, match=r"needs_node_gb in earlier.annotations.csv"):
+        simulated(numbered, TWO_SIZES, spec)
+    (tmp_path / "earlier.annotations.csv").write_text("job,needs_node_gb\n1,128\n")
     found = simulated(numbered, TWO_SIZES, spec)
     assert found.node is not None and found.node.tolist() == [0, 0, 1, 1]
     assert audit(found).ok

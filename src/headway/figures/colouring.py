@@ -31,8 +31,9 @@ OF_REASON = {
     "urgent_preempt": "#8A3A66",
     "promoted": style.BLACK,
     "moved": "#7F6000",
+    "recorded": style.GREY,
 }
-"""A colour for each reason; those of urgent jobs are three lightnesses of one."""
+"""A colour for each reason, grey where nobody knows it; those of urgent jobs are three lightnesses of one."""
 
 WIDTHS = ("#FFE945", "#BCAF6F", "#7D7C78", "#414D6B", "#00224E")
 """From cividis, whose lightness alone tells the classes apart."""
@@ -59,7 +60,7 @@ def colouring(schedule: Schedule, key: str, window: tuple[int, int] | None = Non
         names = [name for code, name in enumerate(WHY) if (schedule.why == code).any()]
         place = np.zeros(len(WHY), np.int64)
         place[[WHY.index(name) for name in names]] = np.arange(len(names))
-        colours = [OF_REASON.get(name, style.GREY) for name in names]
+        colours = [OF_REASON[name] for name in names]
         return Colouring(place[schedule.why], [name.replace("_", " ") for name in names], colours)
     if key == "size":
         return _by_width(schedule)
