@@ -194,3 +194,19 @@ def test_refusals(spec: str, words: str) -> None:
 def test_a_link_needs_files() -> None:
     with pytest.raises(UsageError, match="file_gb"):
         headway.simulate(log_of(waiting_task()), platform_of(TWO), "reallocation(link=1)")
+
+
+def test_a_link_over_which_a_file_takes_too_long() -> None:
+    with pytest.raises(UsageError, match="a file of 10 GB takes longer than can be kept"):
+        headway.simulate(
+            grid_log(waiting_task(file_gb=10), "ab"), platform_of(TWO), "reallocation(link=1e-15)"
+        )
+
+
+def test_speedups_with_too_many_decimals() -> None:
+    log = grid_log(waiting_task(), "ab").with_columns(
+        parallel_fraction=np.full(3, 0.5), procs=np.full(3, 2, np.int64)
+    )
+    for sigma in ("1e-9", "1e-18", "1e-300"):
+        with pytest.raises(UsageError, match="too many decimals to compute times exactly; round"):
+            headway.simulate(log, platform_of(TWO), f"reallocation(law=downey, sigma={sigma})")

@@ -104,6 +104,13 @@ def test_estimates(spec: str, expected: list[int]) -> None:
     assert starts(simulated(jobs, 4, spec)) == expected
 
 
+@pytest.mark.parametrize("estimate", ["1e-19", "1e-300", "0.00000012345678901234567"])
+def test_an_estimate_of_next_to_nothing_is_a_microsecond(estimate: str) -> None:
+    """It has more decimals than numbers of 64 bits."""
+    jobs = jobs_of((0, 1, 4, 4), (0, 2, 3, 3), (0, 1, 2, 2))
+    assert starts(simulated(jobs, 2, f"easy(estimate={estimate})")) == [0, 4, 0]
+
+
 def test_an_estimate_beyond_the_request_can_delay_the_head() -> None:
     # As above with C running its 9 s and no D: twice the request lets C pass to 11, and B waits for it.
     jobs = jobs_of((0, 3, 10, 10), (1, 4, 5, 5), (2, 1, 9, 9))

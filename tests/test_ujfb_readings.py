@@ -133,6 +133,14 @@ def test_coming_back_may_take_another_time(factor: str, back: int, end: int) -> 
     assert found[-1] == ("running", back, end, "2-3")
 
 
+@pytest.mark.parametrize("spec", ["ujfb(swap=2, swap_in=1e15)", "ujfb(swap=memory, bandwidth=1e-15)"])
+def test_swaps_that_take_longer_than_can_be_kept(spec: str) -> None:
+    """They ran on with times that had overflowed."""
+    jobs = ((0, 2, 20, 20, 0), (2, 2, 8, 8, 0), (5, 2, 4, 4, 1))
+    with pytest.raises(UsageError, match="longer than can be kept; give a"):
+        run(*jobs, spec=spec, memory_kb=[1000, 1000, 1000])
+
+
 def test_every_reading_is_told() -> None:
     """All of them are parameters with a default, and a value that is none is refused with what exists."""
     readings = {"idle": "kept", "leftover": "free", "overrun": "kill", "requeue": "arrival", "borrow": "last"}

@@ -11,11 +11,15 @@ from headway.errors import UsageError
 from headway.grammar import Call, name_text, value_text
 from headway.plain import close
 from headway.policies.composition import reason_against
-from headway.units import LONGEST, SECOND
+from headway.units import DAY, LONGEST, SECOND
 from headway.values import LARGEST
 
 if TYPE_CHECKING:
     from headway.policies.spec import Spec
+
+UNITS_OF_TIME = {"seconds": SECOND, "days": DAY}
+LARGEST_NUMBER = 1e15
+"""Whole numbers of 64 bits hold no multiples of larger ones."""
 
 Read = Callable[[object], "Spec"]
 """Gives the policy, or the function of the user's own, that a value means."""
@@ -106,9 +110,20 @@ class Parameter:
             raise wrong
         if value > self.high or (self.open_high and value == self.high):
             raise wrong
-        if self.unit == "seconds" and value > LONGEST // SECOND:
-            raise UsageError(f"{policy}: {self.name} is longer than can be kept: {shown} seconds")
+        if fault := self._out_of_reach(value):
+            raise UsageError(f"{policy}: {self.name} is {fault}: {shown}{self.unit and f' {self.unit}'}")
         return self.number(value)
+
+    def _out_of_reach(self, value: float) -> str:
+        """Why nobody can compute with a number that is allowed as such; empty if they can."""
+        if self.unit in UNITS_OF_TIME:
+            unit = UNITS_OF_TIME[self.unit]
+            if value > LONGEST // unit:
+                return "longer than can be kept"
+            return "shorter than a microsecond" if self.open_low and round(value * unit) == 0 else ""
+        if self.number is float and abs(value) > LARGEST_NUMBER:
+            return f"larger than {LARGEST_NUMBER:g}, beyond which nothing can be computed exactly"
+        return ""
 
     def _number_words(self) -> str:
         kind = "a whole number" if self.number is int else "a number"

@@ -143,9 +143,9 @@ def planned_times(estimate: object, arrivals: Arrivals) -> Table:
         return arrivals.length
     numerator, denominator = Decimal(str(estimate)).as_integer_ratio()
     longest = int(arrivals.walltime.max()) if len(arrivals.walltime) else 0
-    if longest * numerator >= 1 << 62:
+    if max(longest * numerator, denominator) >= 1 << 62:
         exact = [(-(-int(w) * numerator // denominator)) for w in arrivals.walltime]
-        if max(exact) >= 1 << 60:
+        if max(exact, default=0) >= 1 << 60:
             raise UsageError(f"estimate={estimate} plans with times that are too long; give a smaller one")
         return np.array(exact, np.int64)
     return -(-arrivals.walltime * numerator // denominator)

@@ -18,7 +18,10 @@ from headway.policies.spec import Spec
 
 def fraction(number: float) -> tuple[int, int]:
     """A number as the fraction of the decimals it is written with."""
-    return Decimal(repr(float(number))).as_integer_ratio()
+    found = Decimal(repr(float(number))).as_integer_ratio()
+    if max(found) >= 1 << 62:
+        raise UsageError(f"reallocation: {number:g} has too many decimals to compute times exactly; round it")
+    return found
 
 
 def job_rows(
@@ -62,6 +65,11 @@ def _speedups(spec: Spec, of: Table, out_of: Table, procs: Table) -> tuple[Table
     several = out_of > 0
     kinds, place = np.unique(np.stack([of, out_of, procs])[:, several], axis=1, return_inverse=True)
     found = [lowest(*law_of(spec, int(a), int(d), int(n))) for a, d, n in kinds.T]
+    if max((max(pair) for pair in found), default=0) >= MOST:
+        raise UsageError(
+            "reallocation: speedups on the processors of the log have too many decimals to compute times "
+            f"exactly; round parallel_fraction and sigma={spec.number('sigma'):g}"
+        )
     if found:
         top[several], bottom[several] = np.array(found, object).T[:, place.reshape(-1)]
     return top, bottom

@@ -24,7 +24,7 @@ from headway.policies.pools import LOCAL, Pool
 from headway.policies.prepare import Arrivals, Prepared, Sites, Table
 from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE
 from headway.policies.spec import Spec, make_spec
-from headway.units import SECOND
+from headway.units import LONGEST, SECOND
 
 if TYPE_CHECKING:
     from headway.policies.grid.notes import Notes
@@ -162,7 +162,13 @@ def transfers_of(spec: Spec, arrivals: Arrivals) -> Table:
             "give annotations with the column file_gb"
         )
     for size in np.unique(sizes[~np.isnan(sizes)]).tolist():
-        found[sizes == size] += math.ceil(Fraction(repr(size)) * SECOND / spec.fraction("link"))
+        takes = math.ceil(Fraction(repr(size)) * SECOND / spec.fraction("link"))
+        if takes > LONGEST:
+            raise UsageError(
+                f"reallocation: over a link of {spec.number('link'):g} GB/s a file of {size:g} GB takes "
+                "longer than can be kept; give a larger link"
+            )
+        found[sizes == size] += takes
     return found
 
 

@@ -131,9 +131,7 @@ def later_than(state: State, t: int, node: int, procs: int, walltime: int, lates
 def weights(state: State) -> tuple[int, int, int]:
     """X, Y and Z as they are now: under LEM only the wait for the file counts while few nodes are busy."""
     m = state.memory
-    if m.rules[Rule.WEIGHTS] == LEM and m.notes[Note.BUSY_NODES] * m.rules[Rule.THRESHOLD_OVER] < (
-        m.nodes.shape[1] * m.rules[Rule.THRESHOLD]
-    ):
+    if m.rules[Rule.WEIGHTS] == LEM and m.notes[Note.BUSY_NODES] < m.rules[Rule.THRESHOLD]:
         return m.rules[Rule.SCALE], 0, 0
     return m.rules[Rule.X], m.rules[Rule.Y], m.rules[Rule.Z]
 

@@ -187,8 +187,8 @@ def weigh(spec: Spec, rule: str, weights: tuple[Fraction, Fraction, Fraction], m
     rules[Rule.MOST_AHEAD] = (1 << 60) // scale
     rules[Rule.MOST_EVICTED] = (1 << 58) // max(1, int(y * scale))
     if rule == "lem":
-        threshold = spec.fraction("threshold")
-        rules[Rule.THRESHOLD], rules[Rule.THRESHOLD_OVER] = threshold.numerator, threshold.denominator
+        nodes = len(machine.nodes)
+        rules[Rule.THRESHOLD] = min(math.ceil(spec.fraction("threshold") * nodes), nodes + 1)
 
 
 def plan_areas(spec: Spec, machine: Machine) -> None:

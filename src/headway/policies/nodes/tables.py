@@ -76,21 +76,20 @@ class Rule(IntEnum):
     Y = 5
     Z = 6
     THRESHOLD = 7
-    """The share of the nodes that must run a job for LEM, over THRESHOLD_OVER."""
-    THRESHOLD_OVER = 8
-    MOST_AHEAD = 9
+    """How many nodes must run a job for LEM."""
+    MOST_AHEAD = 8
     """Starts later than this from now have scores that cannot be compared exactly."""
-    MOST_EVICTED = 10
+    MOST_EVICTED = 9
     """The same for load times of files that are pushed out."""
-    WATCHED = 11
+    WATCHED = 10
     """The job whose scores are written down; NIL: none."""
-    FORM = 12
+    FORM = 11
     """Which of the two forms of a policy by memory sizes: allowance=mean, or form=ratio."""
-    ORIGIN = 13
+    ORIGIN = 12
     """When the first job is submitted."""
-    KNOWN_FROM = 14
+    KNOWN_FROM = 13
     """From when on the jobs are known that areas are planned from."""
-    AT_ONCE = 15
+    AT_ONCE = 14
     """Whether a job may go to a larger memory size only where it starts at once."""
 
 

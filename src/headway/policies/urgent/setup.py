@@ -20,7 +20,7 @@ from headway.policies.spec import Spec, make_spec
 from headway.policies.urgent import tables as rows
 from headway.policies.urgent.processors import GROUP, SHIFT
 from headway.policies.urgent.tables import NO_JOB, Memory, Note, Processor, Rule, UjfbJob
-from headway.units import NEVER, SECOND, microseconds
+from headway.units import LONGEST, NEVER, SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.transform.swap_model import swap_times
 
@@ -63,14 +63,14 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     deadline = arrivals.extra.get("deadline", np.full(len(urgent), -1))
     shapes = np.unique(np.stack([arrivals.procs, arrivals.walltime]), axis=1, return_inverse=True)[1]
     fill = ordered(arrivals, arrivals.walltime, {Job.KEY: "fcfs"}, urgent)
-    back = spec.fraction("swap_in")
+    back = _swaps_back(spec, swap)
     finishes = spec.params["overrun"] == "finish"
     hook = _hook(spec)
 
     def prepare(state: State) -> None:
         fill(state)
         state.jobs[rows.UjfbJob.SWAP], state.jobs[rows.UjfbJob.MEMORY] = swap, memory
-        state.jobs[rows.UjfbJob.SWAP_BACK] = -(-swap * back.numerator // back.denominator)
+        state.jobs[rows.UjfbJob.SWAP_BACK] = back
         fill_rows(state, deadline)
         if finishes:
             let_finish(state)
@@ -179,6 +179,18 @@ def _none(arrivals: Arrivals) -> Table:
     return np.zeros(len(arrivals.submit), np.int64)
 
 
+def _swaps_back(spec: Spec, swap: Table) -> Table:
+    """How long jobs take to come back (µs, rounded up)."""
+    factor = spec.fraction("swap_in")
+    kinds, place = np.unique(swap, return_inverse=True)
+    back = [-(-int(each) * factor.numerator // factor.denominator) for each in kinds]
+    if max(back, default=0) > LONGEST:
+        raise UsageError(
+            f"ujfb: swap_in={float(factor):g} makes swaps longer than can be kept; give a smaller one"
+        )
+    return np.array(back, np.int64)[place]
+
+
 def _memory(spec: Spec, procs: int, named: bool, room: int) -> Memory:
     """Parameters, notes, tables of processors, and so much space for the record."""
     host = spec.params["host_memory"]
@@ -188,7 +200,8 @@ def _memory(spec: Spec, procs: int, named: bool, room: int) -> Memory:
     rules[Rule.OVERTAKE] = spec.params["overtake"] == "yes"
     rules[Rule.RESERVE] = RESERVE.index(spec.word("reserve"))
     rules[Rule.HOST_SIZE] = spec.whole("host_size")
-    rules[Rule.HOST_ROOM] = -1 if host == "unlimited" else int(spec.number("host_memory") * KB_PER_GB)
+    room_kb = -1 if host == "unlimited" else int(spec.number("host_memory") * KB_PER_GB)
+    rules[Rule.HOST_ROOM] = min(room_kb, NEVER)
     rules[Rule.NAMED] = named
     rules[Rule.LENDING] = spec.params["idle"] == "lent"
     rules[Rule.SWAPS_WHOLE] = spec.params["leftover"] == "swapped"

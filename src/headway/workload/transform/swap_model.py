@@ -9,7 +9,8 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from headway.units import SECOND
+from headway.errors import UsageError
+from headway.units import LONGEST, SECOND
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.transform.swap_table import SWAP_TABLE
 
@@ -27,6 +28,8 @@ def swap_times(memory_kb: npt.NDArray[np.int64], bandwidth: float = BANDWIDTH) -
     over, by = Decimal(str(bandwidth)).as_integer_ratio()
     divisor = over * KB_PER_MB
     exact = [-(-int(kb) * by * SECOND // divisor) if kb >= 0 else -1 for kb in np.unique(memory_kb)]
+    if max(exact, default=0) > LONGEST:
+        raise UsageError(f"at {bandwidth:g} MB/s swaps take longer than can be kept; give a larger bandwidth")
     return np.array(exact, np.int64)[np.unique(memory_kb, return_inverse=True)[1]]
 
 
