@@ -236,6 +236,10 @@ def test_errors_say_what_to_do() -> None:
         headway.simulate(sizes, nodes, "fcfs")
     with pytest.raises(InputError, match="the file 'c' has no size"):
         headway.simulate(log.with_columns(file=np.array([0, 0])), nodes, "fcfs")
+    for large in (1e12, 1e300):
+        huge = log.with_columns(file=np.array([0, 0]), file_gb=np.array([large, large]))
+        with pytest.raises(InputError, match="GB is larger than can be kept, or takes too long to load"):
+            headway.simulate(huge, nodes, "fcfs")
 
 
 def test_jobs_that_no_node_can_hold_are_in_the_ledger() -> None:

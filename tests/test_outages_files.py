@@ -160,6 +160,7 @@ def test_repairs_that_take_as_long_and_failures_that_age() -> None:
         ("mtbf=1d, repair=1h, nodes=3", "'nodes=3' is no KEY=VALUE; the keys are mtbf, repair"),
         ("mtbf=soon, repair=1h", "mtbf must be a number, such as 12h or 30d, not 'soon'"),
         ("mtbf=0, repair=1h", "mtbf must be greater than 0"),
+        ("mtbf=1d, repair=1h, shape=1e-19", "shape must be at least 0.01, not 1e-19"),
         ("mtbf=1d, repair=1h, repairs=never", "repairs must be exponential or constant"),
         ("mtbf=1d, repair=1h, seed=1.5", "seed must be a whole number, not '1.5'"),
         ("mtbf=1d, mtbf=2d, repair=1h", "mtbf is given twice"),

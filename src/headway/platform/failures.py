@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MOST_FAILURES = 5_000_000
 MOST_RESTARTS = 1000
 """A job that would begin anew more often than that, on average, can hardly end."""
+SMALLEST_SHAPE = 0.01
+"""Below it the mean of a Weibull distribution soon is beyond all numbers."""
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -51,6 +53,8 @@ class Failures:
         for name in ("mtbf", "repair", "shape"):
             if not (0 < getattr(self, name) < math.inf):
                 raise UsageError(f"failures: {name} must be greater than 0, not {getattr(self, name):g}")
+        if self.shape < SMALLEST_SHAPE:
+            raise UsageError(f"failures: shape must be at least {SMALLEST_SHAPE:g}, not {self.shape:g}")
         if self.procs_per_node < 1:
             raise UsageError(f"failures: procs_per_node must be at least 1, not {self.procs_per_node}")
         if self.seed < 0:

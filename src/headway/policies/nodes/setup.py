@@ -26,7 +26,7 @@ from headway.policies.nodes.tables import File, Note, Point, Rule, Seen
 from headway.policies.nodes.tables import Node as At
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
-from headway.units import DAY
+from headway.units import DAY, LONGEST
 
 Table = npt.NDArray[np.int64]
 PRESENCES = ("contiguous", "until-next-start", "lru")
@@ -54,9 +54,14 @@ class Machine:
         self.high = ends[own + 1] if match == "exact" else np.full(jobs, len(groups), np.int64)
         self.file, self.file_gb = _files(arrivals)
         speeds, of_node = np.unique([group.bandwidth_gb_s for group in groups], return_inverse=True)
-        self.loads = np.array(
-            [[load_time(gb, speed) for gb in self.file_gb] for speed in speeds], np.int64
-        ).reshape(len(speeds), len(self.file_gb))
+        loads = [[load_time(gb, speed) for gb in self.file_gb] for speed in speeds]
+        largest = max(self.file_gb, default=0.0)
+        if max((max(each, default=0) for each in loads), default=0) > LONGEST or _bytes(largest) > at.FAR:
+            raise InputError(
+                f"file_gb: a file of {largest:g} GB is larger than can be kept, or takes too long to load; "
+                "correct it"
+            )
+        self.loads = np.array(loads, np.int64).reshape(len(speeds), len(self.file_gb))
         self.memory = self._lay_out(jobs, of_node.astype(np.int64), memory, ends)
         self.memory.rules[Rule.PRESENCE] = PRESENCES.index(presence)
 
