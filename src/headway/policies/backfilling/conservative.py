@@ -203,14 +203,15 @@ def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int,
     """
     profile, row = state.profile, Q_FIELDS * 2 * k
     procs, plan = state.queue[row + Entry.PROCS, place], state.queue[row + Entry.PLAN, place]
-    copies = level_of(profile, k, at) // procs
-    last, count, reserved, step = place, 1, state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, place]], at
-    groups = note_group(state, 0, place, 0)
+    job = state.queue[row + Entry.JOB, place]
+    last, count, reserved, step, copies, groups = place, 1, state.jobs[Job.RESERVED, job], at, 0, 0
     for other in range(place + 1, state.pools[Pool.TAIL, 2 * k]):
         if state.queue[row + Entry.PROCS, other] == GONE:
             continue
         if state.queue[row + Entry.PROCS, other] != procs or state.queue[row + Entry.PLAN, other] != plan:
             break
+        if count == 1:
+            copies, groups = level_of(profile, k, at) // procs, note_group(state, 0, place, 0)
         following = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, other]]
         if following != reserved or count == 1:
             if following < reserved or following > begin + plan:
@@ -221,8 +222,10 @@ def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int,
             if following > reserved:
                 groups = note_group(state, groups, other, count)
         last, count, reserved = other, count + 1, following
-    note_group(state, groups, last, count)
+    if count == 1:
+        return place, begin, reserved, bring_forward(state, k, job, begin, at)
 
+    note_group(state, groups, last, count)
     at = hold_bag(state, k, last, min(copies, count), begin, at)
     give_starts(state, k, groups, copies, begin)
     start = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, last]]
