@@ -281,6 +281,43 @@ def test_a_bound_on_cpus_is_on_the_threads_that_a_job_uses(asked: str) -> None:
     assert broken(schedule, replace(parts[0], max_cpus_per_node=2), parts[1]) == {"partition limits"}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "waits"),
+    [
+        ("NO", "NO", False),
+        ("YES:2", "NO", True),
+        ("NO", "YES:2", False),
+        ("YES:2", "YES:2", True),
+        ("YES:1", "NO", False),
+        ("FORCE:2", "NO", True),
+        ("FORCE:1", "NO", False),
+        ("FORCE:2", "FORCE:1", False),
+        ("NO", "FORCE:1", True),
+        ("YES:2", "FORCE:2", True),
+        ("EXCLUSIVE", "NO", True),
+    ],
+)
+def test_who_is_on_a_node_with_jobs_that_may_share_their_cpus(first: str, second: str, waits: bool) -> None:
+    """A job of one CPU of the first partition runs on the only node; one of the second comes, for which three
+    CPUs are free. As in Slurm, a job that shares none is not beside one of another partition of which two may
+    have the same CPU (YES:2 without --oversubscribe, FORCE:2); one that always does (FORCE) not beside one
+    that shares none. A further job of the first partition is beside its like."""
+    ways = (one.partition(":") for one in (first, second))
+    parts = [
+        Partition(name, (0,), oversubscribe=how, oversubscribe_count=int(count or 4))
+        for name, (how, _, count) in zip("ab", ways, strict=True)
+    ]
+    jobs = log(
+        (0, 1, 10, 10), (60, 1, 10, 10), (1200, 1, 10, 10), (1260, 1, 10, 10), partition=["a", "b", "a", "a"],
+        min_nodes=[1] * 4, max_nodes=[1] * 4, cpus=[1] * 4, tasks=[1] * 4, exclusive=[0] * 4,
+    )  # fmt: skip
+    schedule = simulated(jobs, with_partitions(replace(parts[0], is_default=True), parts[1]))
+    begun = [int(one) // 10**6 for one in schedule.start]
+    assert (600 <= begun[1] < 12 * MINUTE) == waits and (begun[1] < 3 * MINUTE) == (not waits)
+    assert (begun[3] < 1400) == (first != "EXCLUSIVE")
+    assert headway.audit(schedule).ok
+
+
 def test_a_bound_on_cpus_may_be_within_a_core() -> None:
     """MaxCPUsPerNode=5 with cores of two threads: five CPUs are three cores, and the last job ever there."""
     nodes = (Node("n1", 8, memory_mb=8000, threads_per_core=2),)

@@ -221,6 +221,10 @@ class Compiled:
         for word in range(words):
             row = memory.gres_asked.shape[0] + level * words + word
             found[row] = held.cores[node] >> (CORES * word) & ((1 << CORES) - 1)
+        for counter in (Partition.CPUS_ROW, Partition.PRIVATE_ROW):
+            row = int(memory.partitions[counter, self.partitions[held.partition]])
+            if row != UNSET:
+                found[row] = held.cpus[node]
         return found
 
     def lay_running(self, held: Allocation) -> None:

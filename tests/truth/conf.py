@@ -107,11 +107,19 @@ def load_machine(path: Path) -> tuple[Machine, Conf]:
             job_factor=int(fields.get("priorityjobfactor", 1)),
             max_time=minutes(fields.get("maxtime", "INFINITE")),
             exclusive=fields.get("oversubscribe", "") == "EXCLUSIVE",
+            sharing=sharing(fields.get("oversubscribe", "")),
+            forced=fields.get("oversubscribe", "").startswith("FORCE"),
             preempt_mode=fields.get("preemptmode", ""),
             grace=int(fields.get("gracetime", 0)),
             qos=fields.get("qos", ""),
         )
     return Machine(tuple(nodes), partitions, load_settings(conf), load_switches(path, index)), conf
+
+
+def sharing(text: str) -> int:
+    """Jobs that may have the same CPU by OverSubscribe."""
+    word, _, count = text.partition(":")
+    return int(count or 4) if word in ("YES", "FORCE") else 1
 
 
 def load_switches(path: Path, index: dict[str, int]) -> tuple[Switch, ...]:

@@ -53,6 +53,9 @@ class Partition:
     max_nodes: int | None = None
     max_cpus_per_node: int | None = None
     exclusive: bool = False
+    sharing: int = 1
+    """Jobs that may have the same CPU, if they ask for it (OverSubscribe=YES) or all of them (FORCE)."""
+    forced: bool = False
     preempt_mode: str = ""
     grace: int = 0
     up: bool = True

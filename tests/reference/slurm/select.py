@@ -105,9 +105,24 @@ def unfit(machine: Machine, job: Job) -> int:
     )
 
 
+def has_others(machine: Machine, partition: Partition, i: int, usage: Usage) -> bool:
+    """Whether jobs run on node i with whom those of a partition are on no node.
+
+    Jobs that all share their CPUs (FORCE) are not beside any that share none; these not beside jobs of other
+    partitions of which two may have the same CPU.
+    """
+    for other in machine.partitions.values():
+        apart = not other.forced if partition.forced else other.sharing > 1 and other.name != partition.name
+        if apart and usage.in_partition[i, other.name] > 0:
+            return True
+    return False
+
+
 def offer(machine: Machine, job: Job, partition: Partition, i: int, usage: Usage, everything: bool) -> int:
     """CPUs that node i offers the job; 0 keeps it out."""
     if job.whole and usage.cpus[i] and not everything:
+        return 0
+    if not job.whole and has_others(machine, partition, i, usage):
         return 0
     node = machine.nodes[i]
     used = 0 if everything else -(-usage.cpus[i] // node.threads) * node.threads

@@ -16,7 +16,7 @@ class Usage:
         self.memory = [0] * count
         self.gpus = [0] * count
         self.in_partition: Counter[tuple[int, str]] = Counter()
-        """CPUs of a node in use by a partition's jobs, for MaxCPUsPerNode."""
+        """CPUs of a node in use by a partition's jobs, for MaxCPUsPerNode and OverSubscribe."""
         self.held: list[Allocation] = []
         """Who holds what, where it counts which cores."""
         for held in running:
@@ -35,8 +35,7 @@ class Usage:
         for i in members(held.nodes):
             if not held.suspended:
                 self.cpus[i] += sign * held.cpus[i]
-                if self.machine.partitions[held.partition].max_cpus_per_node is not None:
-                    self.in_partition[i, held.partition] += sign * held.cpus[i]
+                self.in_partition[i, held.partition] += sign * held.cpus[i]
             if not keep_memory:
                 self.memory[i] += sign * held.memory[i]
                 self.gpus[i] += sign * held.job.gpus

@@ -18,13 +18,15 @@ import numpy as np
 
 from headway.engine.tables import Table
 from headway.policies.slurm.cores import WORD
-from headway.policies.slurm.life import bounded, gres_total
+from headway.policies.slurm.life import counted, gres_total, keeps_forced_off
 from headway.policies.slurm.life_tables import Level
 from headway.policies.slurm.settings import Mode
 from headway.site import Site
 from headway.site.model import Partition
 from headway.site.once import once
 
+MOST_ON_CPU = 1 << 10
+"""Jobs that may be on a CPU, suspended or taking turns."""
 TIME_SLICE = 30
 """Seconds of a time slice where the site does not say (SchedulerTimeSlice)."""
 
@@ -108,7 +110,7 @@ def core_words(site: Site) -> int:
 
 @once
 def further_total(site: Site) -> Table:
-    """[row, node] generic resources, CPUs that partitions may use, for each level the CPUs as bits.
+    """[row, node] generic resources, CPUs that are counted apart, for each level the CPUs as bits.
 
     Of those that partitions may use there are more than their bound where cores have threads: it is on the
     threads that a job uses, and the job holds the others of its cores, too.
@@ -120,6 +122,10 @@ def further_total(site: Site) -> Table:
     ]
     rows = np.array(cores * level_table(site).shape[1], np.int64).reshape(-1, len(site.nodes))
     beyond = [node.threads_per_core if node.threads_per_core > 1 else 0 for node in site.nodes]
-    most = [[(one.max_cpus_per_node or 0) * (1 + more) for more in beyond] for one in bounded(site)]
-    of_partitions = np.array(most, np.int64).reshape(-1, len(site.nodes))
-    return np.vstack([gres_total(site), of_partitions, rows])
+    all_cpus = [node.cpus * MOST_ON_CPU for node in site.nodes]
+    most = [
+        all_cpus if one.max_cpus_per_node is None else [one.max_cpus_per_node * (1 + more) for more in beyond]
+        for one in counted(site)
+    ] + [all_cpus] * keeps_forced_off(site)
+    counts = np.array(most, np.int64).reshape(-1, len(site.nodes))
+    return np.vstack([gres_total(site), counts, rows])

@@ -445,7 +445,7 @@ def gres_asked(site: Site, count: int, life: Life) -> Table:
     What is left of partitions' CPUs follows; no job asks for that by itself.
     """
     names = gres_names(site)
-    table = np.zeros((len(names) + len(bounded(site)), count), np.int64)
+    table = np.zeros((len(names) + count_rows(site), count), np.int64)
     for place, name in enumerate(names):
         table[place] = life.coded("gres", lambda text, name=name: asked_of(text, name), 0)
     return table
@@ -455,13 +455,55 @@ def gres_asked(site: Site, count: int, life: Life) -> Table:
 def gres_of(site: Site) -> Table:
     """[resource] where the same resource without its type stands; -1 where it has none."""
     names = gres_names(site)
-    kinds = [name.rpartition(":")[0] for name in names] + [""] * len(bounded(site))
+    kinds = [name.rpartition(":")[0] for name in names] + [""] * count_rows(site)
     return np.array([names.index(kind) if kind in names else UNSET for kind in kinds], np.int64)
 
 
-def bounded(site: Site) -> list[Partition]:
-    """Partitions whose jobs may have only some of the CPUs of a node (MaxCPUsPerNode)."""
-    return [partition for partition in site.partitions if partition.max_cpus_per_node is not None]
+def forced(partition: Partition) -> bool:
+    """Whether all jobs of a partition share their CPUs (OverSubscribe=FORCE)."""
+    return partition.oversubscribe == "FORCE"
+
+
+def may_share(partition: Partition) -> bool:
+    """Whether two jobs of a partition may have the same CPUs."""
+    return partition.oversubscribe in ("YES", "FORCE") and partition.oversubscribe_count > 1
+
+
+def meets(one: Partition, other: Partition) -> bool:
+    """Whether two partitions have a node in common."""
+    return one is not other and not set(one.nodes).isdisjoint(other.nodes)
+
+
+@once
+def kept_apart(site: Site) -> list[Partition]:
+    """Partitions whose jobs may share CPUs, where jobs of others that do not might have the same nodes."""
+    alone = [one for one in site.partitions if one.oversubscribe in ("NO", "YES")]
+    sharing = [] if site.is_linear else filter(may_share, site.partitions)
+    return [one for one in sharing if any(meets(one, other) for other in alone)]
+
+
+@once
+def keeps_forced_off(site: Site) -> bool:
+    """Whether jobs that all share their CPUs might have the same nodes as jobs that do not."""
+    return not site.is_linear and any(
+        forced(one) and other.oversubscribe in ("NO", "YES") and meets(one, other)
+        for one in site.partitions
+        for other in site.partitions
+    )
+
+
+@once
+def counted(site: Site) -> list[Partition]:
+    """Partitions whose CPUs on each node are counted: for a bound on them (MaxCPUsPerNode), then those whose
+    jobs are kept apart from others."""
+    apart = kept_apart(site)
+    bounded = [one for one in site.partitions if one.max_cpus_per_node is not None and one not in apart]
+    return bounded + apart
+
+
+def count_rows(site: Site) -> int:
+    """How many counts of CPUs each node has: of those partitions, and of all jobs that share none."""
+    return len(counted(site)) + keeps_forced_off(site)
 
 
 MOST_ASKED = 1 << 53

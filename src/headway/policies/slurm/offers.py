@@ -174,6 +174,9 @@ class Terms(NamedTuple):
     """MB for each CPU; -1: memory is counted by node."""
     by_node: int
     """MB; -1: all that the node has, 0: memory does not count."""
+    avoids_from: int
+    avoids_to: int
+    """The rows of CPUs, but for that of its own partition, of which a node may have none in use."""
     beside_gres: int
     """CPUs that it can do with beside generic resources; 0: all that there are."""
     unit: int
@@ -188,7 +191,7 @@ def linear_terms(memory: Memory, job: int, by_cpu: int, by_node: int) -> Terms:
     per_task = max(memory.jobs[SlurmJob.CPUS_PER_TASK, job], 1)
     tasks = per_task * memory.jobs[SlurmJob.TASKS_PER_NODE, job]
     fewest = int(memory.jobs[SlurmJob.NODE_CPUS, job])
-    return Terms(1, fewest, 1, UNSET, NODE_ROWS, 1, by_cpu, by_node, int(tasks), 0, 0)
+    return Terms(1, fewest, 1, UNSET, NODE_ROWS, 1, by_cpu, by_node, 0, 0, int(tasks), 0, 0)
 
 
 @kernel
@@ -209,10 +212,21 @@ def terms_of(memory: Memory, job: int, part: int) -> Terms:
         int(memory.jobs[SlurmJob.CPUS_EACH, job]),
         by_cpu,
         by_node,
+        int(NODE_ROWS + memory.partitions[Partition.AVOIDS_FROM, part]),
+        int(NODE_ROWS + memory.partitions[Partition.AVOIDS_TO, part]),
         cpus_beside_gres(memory, job),
         int(memory.jobs[SlurmJob.BY_TASK, job] * memory.jobs[SlurmJob.CPUS_PER_TASK, job]),
         int(memory.jobs[SlurmJob.MEMORY_UNIT, job]),
     )
+
+
+@kernel
+def has_others(memory: Memory, table: Table, column: int, node: int, terms: Terms) -> bool:
+    """Whether a node has jobs with whom a job is on no node: one shares CPUs, the other does not."""
+    for row in range(terms.avoids_from, terms.avoids_to):
+        if row != terms.bound_row and table[row, column] < memory.gres_total[row - NODE_ROWS, node]:
+            return True
+    return False
 
 
 @kernel
@@ -222,6 +236,8 @@ def room(memory: Memory, table: Table, column: int, node: int, job: int, terms: 
     ``cores`` counts the CPUs in use as free, memory as it is.
     """
     if table[Node.ALONE, column] > 0 or (terms.whole > 0 and table[Node.RUNS, column] > 0):
+        return 0
+    if has_others(memory, table, column, node, terms):
         return 0
     cpus = table[Node.CPUS, column] if cores else table[Node.FREE_CPUS, column]
     if terms.bound != UNSET:

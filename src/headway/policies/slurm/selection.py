@@ -298,8 +298,9 @@ def propose_taken(state: State, job: int, part: int) -> int:
         for resource in range(memory.gres_asked.shape[0]):
             propose_further(state, count, resource, wanted_of(memory, resource, job, node))
         propose_types(state, count, node, job)
-        if memory.partitions[Partition.CPUS_ROW, part] != UNSET:
-            propose_further(state, count, memory.partitions[Partition.CPUS_ROW, part], taken)
+        for counter in (Partition.CPUS_ROW, Partition.PRIVATE_ROW):
+            if memory.partitions[counter, part] != UNSET:
+                propose_further(state, count, memory.partitions[counter, part], taken)
         if suspends(memory):
             propose_cores(state, count, node, taken, part, memory.jobs[SlurmJob.ROW, job])
         count += 1

@@ -38,7 +38,7 @@ from headway.policies.slurm.levels import (
     time_slice,
 )
 from headway.policies.slurm.life import (
-    bounded,
+    count_rows,
     gres_asked,
     gres_names,
     gres_of,
@@ -199,7 +199,7 @@ def _of_limits(site: Site, requests: Requests, resources: list[str], first: int)
     holders = len(site.qos) + len(site.associations)
     rows, weights = max(holders, 1), tres_weights(site)
     by_user, by_account = (max(len(site.qos), 1) * max(of, 1) for of in (requests.users, requests.accounts))
-    limited = [f"gres/{name}" for name in gres_names(site)] + [""] * len(bounded(site))
+    limited = [f"gres/{name}" for name in gres_names(site)] + [""] * count_rows(site)
     return {
         "factors": factors(site, holders),
         "holders": holder_rows(site),

@@ -62,7 +62,13 @@ class Partition(IntEnum):
     ROWS_PREEMPTING = 19
     """The same for jobs that may preempt one of another QOS there by suspension."""
     CPUS_ROW = 20
-    """Which of the nodes' further rows has what is left of MAX_CPUS; -1: it has no such bound."""
+    """Which of the nodes' further rows counts the CPUs of its jobs, for MAX_CPUS or because they may share
+    them; -1: none."""
+    PRIVATE_ROW = 24
+    """Which of them counts the CPUs of all jobs that share none; -1: none, or its jobs share theirs."""
+    AVOIDS_FROM = 25
+    AVOIDS_TO = 26
+    """From which to before which of them count CPUs of jobs that its jobs are on no node with; not its own."""
     LEAST_LOADED = 21
     """Whether jobs take the least loaded nodes first (LLN)."""
     KEEPS_NODES = 22

@@ -13,7 +13,7 @@ from headway.policies.slurm.fitting import is_up
 from headway.policies.slurm.holders import or_unset
 from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.levels import further_total, level_of, mode_of, rows_of, suspends
-from headway.policies.slurm.life import bounded, gres_names
+from headway.policies.slurm.life import counted, forced, gres_names, keeps_forced_off, kept_apart
 from headway.policies.slurm.offers import LIGHTER
 from headway.policies.slurm.settings import Mode, Preemption
 from headway.policies.slurm.site_rows import Partition, SlurmNode, Switch
@@ -105,11 +105,28 @@ def partition_rows(site: Site) -> Table:
             Partition.LEVEL: level_of(site, partition) if suspends(site) else 0,
             Partition.ROWS: shared,
             Partition.ROWS_PREEMPTING: shared_preempting,
+            **count_places(site, partition),
         }
         rows[list(known), p] = list(known.values())
-        if partition in bounded(site):
-            rows[Partition.CPUS_ROW, p] = len(gres_names(site)) + bounded(site).index(partition)
     return rows
+
+
+def count_places(site: Site, partition: OfSite) -> dict[Partition, int]:
+    """Where the CPUs of a partition's jobs are counted on each node, and whose nodes they may not have."""
+    first, of = len(gres_names(site)), counted(site)
+    private = first + len(of)
+    apart = private - len(kept_apart(site))
+    found = {Partition.AVOIDS_FROM: apart, Partition.AVOIDS_TO: private}
+    if keeps_forced_off(site):
+        if forced(partition):
+            found = {Partition.AVOIDS_FROM: private, Partition.AVOIDS_TO: private + 1}
+        else:
+            found[Partition.PRIVATE_ROW] = private
+    elif forced(partition):
+        found[Partition.AVOIDS_TO] = apart
+    if partition in of:
+        found[Partition.CPUS_ROW] = first + of.index(partition)
+    return found
 
 
 def over_time(site: Site, partition: OfSite) -> int:

@@ -120,11 +120,11 @@ class Memory(NamedTuple):
     reserved: Sets
     """[reservation, node] its nodes."""
     gres_total: Table
-    """[resource, node] generic resources of nodes, and MAX_CPUS of partitions that have it; then, where jobs
-    are suspended for others, for each level the CPUs of nodes as bits: the engine's further rows."""
+    """[resource, node] generic resources of nodes, and CPUs that are counted apart; then, where jobs are
+    suspended for others, for each level the CPUs of nodes as bits: the engine's further rows."""
     gres_asked: Table
     """[resource, job] what jobs want of each node of its generic resources, or as a unit of them; nothing of
-    MAX_CPUS."""
+    the CPUs that are counted apart."""
     gres_of: Table
     """[resource] of one of a type: the resource without it; -1: it has none."""
     gres_tres: Table
