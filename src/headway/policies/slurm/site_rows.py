@@ -68,7 +68,7 @@ class Partition(IntEnum):
     """Which of them counts the CPUs of all jobs that share none; -1: none, or its jobs share theirs."""
     AVOIDS_FROM = 25
     AVOIDS_TO = 26
-    """From which to before which of them count CPUs of jobs that its jobs are on no node with; not its own."""
+    """From which to before which of them count CPUs of jobs that its jobs meet on no node; not its own."""
     LEAST_LOADED = 21
     """Whether jobs take the least loaded nodes first (LLN)."""
     KEEPS_NODES = 22
