@@ -77,6 +77,8 @@ def test_a_bad_row_is_told_with_its_line(tmp_path: Path, row: str, words: str) -
 def test_bad_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no column 'node'"):
         Outages.load(written(tmp_path, "kind,start,node\n"))
+    with pytest.raises(InputError, match="the column end is there twice; remove one"):
+        Outages.load(written(tmp_path, "kind,start,end, end\ndown,1,2,9\n"))
     with pytest.raises(InputError, match="needs the columns kind and start"):
         Outages.load(written(tmp_path, "kind\n"))
     with pytest.raises(UsageError, match="8 processors, and the machine has 4"):

@@ -59,6 +59,9 @@ def _outages(rows: csv.DictReader[str], path: Path, unix_start: int | None) -> t
     if "kind" not in given or "start" not in given or unknown:
         what = f"has no column {unknown[0]!r}" if unknown else "needs the columns kind and start"
         raise InputError(f"a list of events {what}; the columns are {', '.join(COLUMNS)}", file=path, line=1)
+    twice = next((name for name in COLUMNS if given.count(name) > 1), "")
+    if twice:
+        raise InputError(f"the column {twice} is there twice; remove one", file=path, line=1)
     rows.fieldnames = given
     return tuple(
         outage_of(row, path, rows.line_num, unix_start)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 INTEGER = r"^\s*[+-]?[0-9]{1,18}(\.0*)?\s*$"
 """Whole numbers, also as other tools write them: 12.0."""
+DUPLICATED = re.compile(r"_duplicated_[0-9]+$")
+"""What polars puts behind a name that is there already."""
+PARQUET = b"PAR1"
+"""How Parquet files begin."""
 
 
 class CsvTable:
@@ -147,6 +152,13 @@ def _once(path: Path) -> Path | bytes:
         raise InputError(f"cannot be read: {error.strerror}; check its permissions", file=path) from None
 
 
+def _begins(source: Path | bytes) -> bytes:
+    if isinstance(source, bytes):
+        return source[: len(PARQUET)]
+    with source.open("rb") as file:
+        return file.read(len(PARQUET))
+
+
 def _opened(source: Path | bytes) -> TextIO:
     raw = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
     return io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
@@ -156,6 +168,8 @@ def _read(path: Path, source: Path | bytes) -> pl.DataFrame:
     import polars as pl
 
     try:
+        if _begins(source) == PARQUET:
+            raise InputError("is a Parquet file; give the CSV file beside it", file=path)
         frame = pl.read_csv(source, infer_schema=False)
     except FileNotFoundError:
         raise InputError("there is no such file; check the name", file=path) from None
@@ -168,7 +182,11 @@ def _read(path: Path, source: Path | bytes) -> pl.DataFrame:
     blank = pl.all_horizontal(pl.all().is_null())
     # An apostrophe before what a spreadsheet would take for a formula is no part of the text.
     plain = frame.filter(~blank).with_columns(pl.all().str.replace(r"^'([=+@-])", "$1"))
-    return plain.rename(lambda name: name.strip().lower())
+    names = [DUPLICATED.sub("", name).strip().lower() for name in plain.columns]
+    twice = next((name for name in names if name and names.count(name) > 1), "")
+    if twice:
+        raise InputError(f"the column {twice} is there twice; remove one", file=path, line=1)
+    return plain.rename({old: new for old, new in zip(plain.columns, names, strict=True) if new})
 
 
 def _ragged(path: Path, source: Path | bytes) -> InputError:

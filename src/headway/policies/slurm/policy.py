@@ -27,7 +27,7 @@ class Slurm(Policy):
         if platform.site is None:
             raise UsageError(
                 "slurm needs a site, its nodes, partitions and parameters: give the site's folder in place "
-                "of the log, or the log and --site DIR"
+                "of the log, or the log and --site DIR, without --procs and --platform"
             )
         return super().on(platform, workload)
 
