@@ -13,7 +13,16 @@ from typing import Any
 
 import pytest
 
+from headway.engine.drive import Jobs, make_state
+from headway.engine.tables import Clock, Job, Phase
+from headway.jit.kernels import entry
+from headway.policies.prepare import Arrivals
 from headway.policies.slurm.life import usage_resets
+from headway.policies.slurm.offers import LIGHTER
+from headway.policies.slurm.pass_rows import Scratch
+from headway.policies.slurm.site_rows import SlurmNode
+from headway.policies.slurm.starting import MAIN, STARTED, try_start, weigh_at_submission
+from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos
@@ -535,3 +544,62 @@ def test_a_job_with_gpus_prefers_the_nodes_that_count_already() -> None:
     assert schedule.shares is not None
     assert [schedule.shares.nodes_of(place) for place in (1, 2)] == ["n2", "n2"]
     assert int(schedule.start[2]) // 1_000_000 < 900 + MINUTE
+
+
+def nodes_of_a_user(most: int) -> Site:
+    """Each of four users may have so many nodes at once, by their QOS."""
+    return site(
+        ACCOUNTING,
+        qos=(Qos("normal", limits=Limits(max_tres_per_user={"node": most})),),
+        associations=(
+            Association("root"),
+            *(Association("root", who, parent=0) for who in ("ann", "bob", "cid", "dan")),
+        ),
+    )
+
+
+def test_plans_take_nodes_that_count_already_for_a_limit_on_nodes() -> None:
+    """Bob has n1 to n3 and Ann n4 until all of them are over, about as late as each other. Then Ann wants two
+    nodes, and as n4 counts for her already, these are n4 and n1. Bob's job on n2 ends early: Cid's long job
+    starts there at once, as nothing is planned on it."""
+    jobs = log(
+        (0, 1, 10, 10), (0, 1, 10, 4), (0, 1, 10, 10), (1, 1, 10, 10), (60, 2, 10, 10), (120, 1, 60, 10),
+        user=["bob", "bob", "bob", "ann", "ann", "cid"], account=["root"] * 6, qos=["normal"] * 6,
+    )  # fmt: skip
+    *_, ann, cid = starts(jobs, nodes_of_a_user(3))
+    assert 240 <= cid < 300
+    assert 600 <= ann < 660
+
+
+@entry
+def start_at(state: Any, allowed: int, job: int) -> int:
+    return try_start(state, allowed, job, 0, 0, MAIN, 10)
+
+
+@entry
+def submit_at(state: Any, job: int) -> None:
+    weigh_at_submission(state, job)
+
+
+def test_a_submission_makes_nodes_lighter_that_count_already_for_a_limit_on_nodes() -> None:
+    """Ann has a job on n4. When she submits another one, the test whether it could ever run makes n1 to n3 a
+    unit heavier, also for the plans of others; Bob's submission then sets all weights back."""
+    on = nodes_of_a_user(3)
+    jobs = log((0, 1, 10, 10), (60, 1, 10, 10), (120, 1, 10, 10), user=["ann", "ann", "bob"],
+               account=["root"] * 3, qos=["normal"] * 3)  # fmt: skip
+    platform, policy = on.platform(), parse_spec("slurm").policy
+    here = policy.on(platform, jobs)
+    columns = {name: jobs.columns[name] for name in here.columns if name in jobs}
+    submit, procs, walltime, runtime = (
+        jobs.columns[name] for name in ("submit", "procs", "walltime", "runtime")
+    )
+    arrivals = Arrivals(submit, procs, walltime, runtime, columns, platform, dict(jobs.labels), BEGAN)
+    prepared = here.prepare(arrivals, on.cpus)
+    state, _ = make_state(Jobs(submit, procs, walltime, runtime, prepared.plan), prepared.setup)
+    state.jobs[Job.PHASE, 0], state.clock[Clock.WAITS] = Phase.WAITING, 1
+    state.memory.sets[Scratch.ALLOWED] = [0, 0, 0, 1]
+    assert start_at(state, Scratch.ALLOWED, 0) == STARTED
+    weights = state.memory.nodes[SlurmNode.SET_WEIGHT]
+    for job, heavier in ((1, [1, 1, 1, 0]), (2, [0, 0, 0, 0])):
+        submit_at(state, job)
+        assert ((weights - weights.min()) // LIGHTER).tolist() == heavier

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
@@ -141,7 +142,7 @@ def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score
     score.victims_alike += len(victims)
     score.cycles_alike += best.alike
     score.cut_short += best.cut_short
-    score.plans_alike += len(best.plans & set(recorded))
+    score.plans_alike += (best.plans & Counter(recorded)).total()
     score.starts_alike += len(best.starts & set(moment.starts))
     if not best.alike and not best.cut_short:
         score.different.append(best.note(moment, recorded))
@@ -152,13 +153,14 @@ class Likeness:
 
     def __init__(self, cycle: Cycle, moment: Pass, recorded: list[tuple[str, int, int]]) -> None:
         plans = [(name_of(plan.job), self.second(plan, moment, recorded), plan.nodes) for plan in cycle.plans]
-        self.plans = set(plans)
+        self.plans = Counter(plans)
+        """A job of several partitions may have the same plan in each."""
         self.starts = {(name_of(start.job), start.held.nodes) for start in cycle.starts}
         self.alike = plans == recorded and self.starts == set(moment.starts)
         found = {start for start in self.starts if start in moment.starts}
         begun = found == set(moment.starts) and plans[: len(recorded)] == recorded
         self.cut_short = not self.alike and begun and len(plans) > len(recorded)
-        same = len(self.plans & set(recorded)) + len(self.starts & set(moment.starts))
+        same = (self.plans & Counter(recorded)).total() + len(self.starts & set(moment.starts))
         self.quality = same - len(self.starts - set(moment.starts))
 
     @staticmethod
@@ -171,8 +173,8 @@ class Likeness:
         return plan.start
 
     def note(self, moment: Pass, recorded: list[tuple[str, int, int]]) -> str:
-        missing = sorted(set(recorded) - self.plans)[:2]
-        more = sorted(self.plans - set(recorded))[:2]
+        missing = sorted(Counter(recorded) - self.plans)[:2]
+        more = sorted(self.plans - Counter(recorded))[:2]
         return (
             f"cycle {moment.number} at {moment.t}: started {self.starts} instead of {moment.starts}; "
             f"plans missing {missing}, more {more}"

@@ -99,9 +99,13 @@ def leave_reserved_out(memory: Memory) -> None:
 
 
 @kernel
-def prefer_held(memory: Memory, job: int, part: int) -> None:
+def prefer_held(state: State, job: int, part: int) -> None:
     """Make nodes a little heavier that would count anew for a limit on nodes, where others of their kind do
-    not: those in the set HELD."""
+    not."""
+    memory = state.memory
+    if memory.settings[Setting.LIMITS_NODES] == 0:
+        return
+    lay_counted(state, job, part)
     work, features = memory.work, memory.jobs[SlurmJob.FEATURES, job]
     for kind in range(memory.nodes.shape[1]):
         work[Work.RUN_NODES, kind] = work[Work.RUN_CPUS, kind] = 0
@@ -203,6 +207,7 @@ def weights_change(memory: Memory) -> bool:
 def weigh_for(state: State, job: int, part: int) -> None:
     """Set the weights of nodes as the test does whether a job could ever run in a partition."""
     reset_weights(state.memory, job, part)
+    prefer_held(state, job, part)
     if asks_gres(state.memory, job) > 0:
         lay_all_idle(state, job, part)
         lighten(state, state.memory.trial, Scratch.BEFORE, job, part)
@@ -281,9 +286,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     candidates(state, allowed, job, part)
     if weights_change(memory):
         reset_weights(memory, job, part)
-    if memory.settings[Setting.LIMITS_NODES] > 0:
-        lay_counted(state, job, part)
-        prefer_held(memory, job, part)
+        prefer_held(state, job, part)
     if memory.reservations.shape[1] > 0 and loop == MAIN:
         if lay_allowed(memory, job, part, now, minutes, now) != now:
             memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION

@@ -33,8 +33,8 @@ from headway.policies.slurm.tables import UNSET, Memory
 def counts_nodes(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes whole nodes that are all alike, and the sets of running jobs are at hand.
 
-    Preemption, named or neighbouring nodes, a wish for few switches, choices of features, generic resources
-    and a flexible reservation make nodes unlike for a job.
+    Preemption, named or neighbouring nodes, a wish for few switches, choices of features, generic resources,
+    limits on nodes and a flexible reservation make nodes unlike for a job.
     """
     return bool(
         memory.settings[Setting.PLAIN] == 0
@@ -46,6 +46,7 @@ def counts_nodes(memory: Memory, job: int, part: int) -> bool:
         and flexible_reservation(memory, job) == UNSET
         and memory.choices[Choice.PARTS, memory.jobs[SlurmJob.FEATURES, job]] == 0
         and memory.gres_asked.shape[0] == 0
+        and memory.settings[Setting.LIMITS_NODES] == 0
         and memory.clock[SlurmClock.RUNNING] <= memory.words_over.shape[0]
         and whole_nodes(memory, job, part)
     )
