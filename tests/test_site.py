@@ -13,6 +13,7 @@ from headway.policies.slurm.record import warm_up_days, warm_up_remark
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.setup import settings_of
 from headway.site import PARENT, Site
+from headway.site.config import Config
 from headway.site.model import UNLIMITED
 from headway.site.node_names import compressed, expanded
 
@@ -237,6 +238,16 @@ def test_bad_configuration_gets_one_sentence_with_file_and_line(
     message = str(caught.value)
     assert sentence in message and "\n" not in message
     assert str(folder) in message
+
+
+@pytest.mark.parametrize("text", ["inf", "1e999", "99999999999999999999"])
+def test_a_parameter_beyond_all_numbers_is_told_when_it_is_asked_for(text: str) -> None:
+    """It ended in a traceback."""
+    config = Config.of({"KillWait": text, "PriorityDecayHalfLife": "99999999999999-0"})
+    with pytest.raises(headway.InputError, match="KillWait: is a number out of range"):
+        config.number("KillWait")
+    with pytest.raises(headway.InputError, match="PriorityDecayHalfLife: is longer than can be kept"):
+        config.seconds("PriorityDecayHalfLife")
 
 
 def test_an_include_stands_where_its_lines_would(tmp_path: Path) -> None:

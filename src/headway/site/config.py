@@ -8,6 +8,8 @@ from headway.errors import InputError
 from headway.site import values
 from headway.site.entries import Entry
 from headway.site.parameters import DEFAULTS, FORMER, IN_SECONDS, SCHEDULER
+from headway.units import LONGEST, SECOND
+from headway.values import LARGEST
 
 
 class Config(Mapping[str, str]):
@@ -63,9 +65,14 @@ class Config(Mapping[str, str]):
         if values.endless(text):
             return 0
         try:
-            return int(float(text.split()[0])) if text.strip() else 0
+            found = int(float(text.split()[0])) if text.strip() else 0
         except ValueError:
             raise self.error(f"{text!r} is not a whole number", key) from None
+        except OverflowError:
+            raise self.error("is a number out of range", key) from None
+        if abs(found) > LARGEST:
+            raise self.error("is a number out of range", key)
+        return found
 
     def seconds(self, key: str) -> int | None:
         """Seconds of a time; None where it is unlimited. A bare number counts what Slurm says it does."""
@@ -73,9 +80,12 @@ class Config(Mapping[str, str]):
         if values.endless(text):
             return None
         try:
-            return values.seconds(text or "0", 1 if key.lower() in IN_SECONDS else 60)
+            found = values.seconds(text or "0", 1 if key.lower() in IN_SECONDS else 60)
         except ValueError as error:
             raise self.error(str(error), key) from None
+        if found is not None and found > LONGEST // SECOND:
+            raise self.error("is longer than can be kept", key)
+        return found
 
     def weights(self, key: str) -> dict[str, float]:
         """Weights of resources."""
