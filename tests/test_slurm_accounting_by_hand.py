@@ -21,7 +21,7 @@ from headway.policies.slurm.life import usage_resets
 from headway.policies.slurm.offers import LIGHTER
 from headway.policies.slurm.pass_rows import Scratch
 from headway.policies.slurm.site_rows import SlurmNode
-from headway.policies.slurm.starting import MAIN, STARTED, try_start, weigh_at_submission
+from headway.policies.slurm.starting import FILLING, MAIN, STARTED, try_start, weigh_at_submission
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.config import Config
@@ -572,8 +572,8 @@ def test_plans_take_nodes_that_count_already_for_a_limit_on_nodes() -> None:
 
 
 @entry
-def start_at(state: Any, allowed: int, job: int) -> int:
-    return try_start(state, allowed, job, 0, 0, MAIN, 10)
+def start_at(state: Any, allowed: int, job: int, loop: int) -> int:
+    return try_start(state, allowed, job, 0, 0, loop, 10)
 
 
 @entry
@@ -583,7 +583,8 @@ def submit_at(state: Any, job: int) -> None:
 
 def test_a_submission_makes_nodes_lighter_that_count_already_for_a_limit_on_nodes() -> None:
     """Ann has a job on n4. When she submits another one, the test whether it could ever run makes n1 to n3 a
-    unit heavier, also for the plans of others; Bob's submission then sets all weights back."""
+    unit heavier, also for the plans of others; Bob's submission then sets all weights back. Backfill does so
+    only on nodes on which nothing is planned."""
     on = nodes_of_a_user(3)
     jobs = log((0, 1, 10, 10), (60, 1, 10, 10), (120, 1, 10, 10), user=["ann", "ann", "bob"],
                account=["root"] * 3, qos=["normal"] * 3)  # fmt: skip
@@ -596,10 +597,14 @@ def test_a_submission_makes_nodes_lighter_that_count_already_for_a_limit_on_node
     arrivals = Arrivals(submit, procs, walltime, runtime, columns, platform, dict(jobs.labels), BEGAN)
     prepared = here.prepare(arrivals, on.cpus)
     state, _ = make_state(Jobs(submit, procs, walltime, runtime, prepared.plan), prepared.setup)
-    state.jobs[Job.PHASE, 0], state.clock[Clock.WAITS] = Phase.WAITING, 1
+    state.jobs[Job.PHASE, [0, 2]], state.clock[Clock.WAITS] = Phase.WAITING, 2
     state.memory.sets[Scratch.ALLOWED] = [0, 0, 0, 1]
-    assert start_at(state, Scratch.ALLOWED, 0) == STARTED
+    assert start_at(state, Scratch.ALLOWED, 0, MAIN) == STARTED
     weights = state.memory.nodes[SlurmNode.SET_WEIGHT]
     for job, heavier in ((1, [1, 1, 1, 0]), (2, [0, 0, 0, 0])):
         submit_at(state, job)
         assert ((weights - weights.min()) // LIGHTER).tolist() == heavier
+    submit_at(state, 1)
+    state.memory.sets[Scratch.WINDOW] = [0, 1, 0, 0]
+    assert start_at(state, Scratch.WINDOW, 2, FILLING) == STARTED
+    assert ((weights - weights.min()) // LIGHTER).tolist() == [1, 0, 1, 0]

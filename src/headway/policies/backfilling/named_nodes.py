@@ -16,7 +16,7 @@ from headway.engine.verbs import start_on_nodes, turn_away
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.job_rows import SlurmJob
-from headway.policies.slurm.offers import memory_taken, reset_weights, whole_nodes
+from headway.policies.slurm.offers import ANYWHERE, memory_taken, reset_weights, whole_nodes
 from headway.policies.slurm.pass_rows import Plan, Record, Scratch, SlurmClock, Work
 from headway.policies.slurm.queue import GONE, close_gaps
 from headway.policies.slurm.selection import deal_units, propose_taken, select, wanted_of
@@ -83,7 +83,7 @@ def fit_from(state: State, place: int, job: int, begin: int) -> int:
     memory, part = state.memory, state.memory.jobs[SlurmJob.PARTITION, job]
     end, claimed = begin + state.jobs[Job.PLAN, job], False
     if memory.gres_asked.shape[0] > 0:
-        reset_weights(memory, job, part)
+        reset_weights(memory, ANYWHERE, job, part)
     for claim in range(memory.clock[SlurmClock.PLANS]):
         claimed |= memory.plans[Plan.START, claim] < end and memory.plans[Plan.END, claim] > begin
     if not claimed:

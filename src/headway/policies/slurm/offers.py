@@ -339,12 +339,23 @@ def lighten(state: State, table: Table, candidates: int, job: int, part: int) ->
             memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - lighter
 
 
+ANYWHERE = -1
+"""In place of the number of a set: all nodes are in it."""
+
+
 @kernel
-def reset_weights(memory: Memory, job: int, part: int) -> None:
-    """Let the nodes of a partition that a job could ever have weigh what they are said to."""
-    features = memory.jobs[SlurmJob.FEATURES, job]
+def is_weighed(memory: Memory, within: int, job: int, part: int, node: int) -> bool:
+    """Whether a test of a job sets the weight of a node: of all that it could ever have in its partition, and
+    that are in the set ``within``."""
+    here = memory.members[part, node] & memory.features[memory.jobs[SlurmJob.FEATURES, job], node]
+    return bool(here > 0 and (within == ANYWHERE or memory.sets[within, node] > 0))
+
+
+@kernel
+def reset_weights(memory: Memory, within: int, job: int, part: int) -> None:
+    """Let the nodes that a test of a job weighs weigh what they are said to."""
     for node in range(memory.nodes.shape[1]):
-        if memory.members[part, node] & memory.features[features, node] > 0:
+        if is_weighed(memory, within, job, part, node):
             weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
             memory.nodes[SlurmNode.SET_WEIGHT, node] = weight
 

@@ -26,11 +26,13 @@ from headway.policies.slurm.limits import (
 )
 from headway.policies.slurm.listing import list_start
 from headway.policies.slurm.offers import (
+    ANYWHERE,
     LIGHTER,
     asks_gres,
     bounded_nodes,
     fewest_nodes,
     is_over_limits,
+    is_weighed,
     lighten,
     reset_weights,
     wanted_nodes,
@@ -99,24 +101,24 @@ def leave_reserved_out(memory: Memory) -> None:
 
 
 @kernel
-def prefer_held(state: State, job: int, part: int) -> None:
-    """Make nodes a little heavier that would count anew for a limit on nodes, where others of their kind do
-    not."""
+def prefer_held(state: State, within: int, job: int, part: int) -> None:
+    """Make those of the nodes that are weighed a little heavier that would count anew for a limit on nodes,
+    where others of their kind do not."""
     memory = state.memory
     if memory.settings[Setting.LIMITS_NODES] == 0:
         return
     lay_counted(state, job, part)
-    work, features = memory.work, memory.jobs[SlurmJob.FEATURES, job]
+    work = memory.work
     for kind in range(memory.nodes.shape[1]):
         work[Work.RUN_NODES, kind] = work[Work.RUN_CPUS, kind] = 0
     for node in range(memory.nodes.shape[1]):
-        if memory.members[part, node] & memory.features[features, node] > 0:
+        if is_weighed(memory, within, job, part, node):
             kind = memory.nodes[SlurmNode.KIND, node]
             work[Work.RUN_NODES, kind] += 1
             work[Work.RUN_CPUS, kind] += memory.sets[Scratch.HELD, node]
     for node in range(memory.nodes.shape[1]):
         kind = memory.nodes[SlurmNode.KIND, node]
-        if memory.members[part, node] > 0 and memory.sets[Scratch.HELD, node] == 0:
+        if is_weighed(memory, within, job, part, node) and memory.sets[Scratch.HELD, node] == 0:
             some = 0 < work[Work.RUN_CPUS, kind] < work[Work.RUN_NODES, kind]
             memory.nodes[SlurmNode.SET_WEIGHT, node] += LIGHTER if some else 0
 
@@ -206,8 +208,8 @@ def weights_change(memory: Memory) -> bool:
 @kernel
 def weigh_for(state: State, job: int, part: int) -> None:
     """Set the weights of nodes as the test does whether a job could ever run in a partition."""
-    reset_weights(state.memory, job, part)
-    prefer_held(state, job, part)
+    reset_weights(state.memory, ANYWHERE, job, part)
+    prefer_held(state, ANYWHERE, job, part)
     if asks_gres(state.memory, job) > 0:
         lay_all_idle(state, job, part)
         lighten(state, state.memory.trial, Scratch.BEFORE, job, part)
@@ -285,8 +287,9 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         return LIMITED
     candidates(state, allowed, job, part)
     if weights_change(memory):
-        reset_weights(memory, job, part)
-        prefer_held(state, job, part)
+        within = allowed if loop == FILLING else ANYWHERE  # backfill leaves planned nodes out beforehand
+        reset_weights(memory, within, job, part)
+        prefer_held(state, within, job, part)
     if memory.reservations.shape[1] > 0 and loop == MAIN:
         if lay_allowed(memory, job, part, now, minutes, now) != now:
             memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
