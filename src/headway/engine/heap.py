@@ -8,7 +8,7 @@ reservations that move, forward too, move without the heap.
 from __future__ import annotations
 
 from headway.engine.tables import POOL_LISTS, Clock, Job, List, State, Table
-from headway.jit.kernels import kernel
+from headway.jit.kernels import kernel, routine
 
 
 @kernel
@@ -82,7 +82,7 @@ def copy_due(state: State, k: int, source: int, i: int) -> None:
     put_due(state, k, i, t, job)
 
 
-@kernel
+@routine
 def sift_up(state: State, k: int, i: int, t: int, job: int) -> None:
     """Put (t, job) where it belongs, at entry ``i`` or above it."""
     while i > 0:

@@ -158,8 +158,13 @@ def is_short(profile: Profile, k: int) -> bool:
 @kernel
 def measure(profile: Profile, k: int, b: int) -> None:
     """Set the least and greatest level of block ``b``; among a few blocks none is worth skipping."""
-    if is_short(profile, k):
-        return
+    if not is_short(profile, k):
+        measure_block(profile, k, b)
+
+
+@routine
+def measure_block(profile: Profile, k: int, b: int) -> None:
+    """Set the least and greatest level of block ``b``."""
     low = base_of(profile, k, b)
     least = greatest = profile.steps[STEP_ROWS * k + LEVEL, low]
     for place in range(low + 1, low + profile.blocks[BLOCK_ROWS * k + USED, b]):
@@ -301,7 +306,7 @@ def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int)
         change_from(profile, k, first, find(profile, k, first, begin), begin, end, procs, now)
 
 
-@kernel
+@routine
 def change_from(
     profile: Profile, k: int, first: int, place: int, begin: int, end: int, procs: int, now: int
 ) -> None:

@@ -162,7 +162,7 @@ def shift_back(state: State, q: int, place: int, gap: int) -> None:
             sum_entry(state, q, i)
 
 
-@kernel
+@routine
 def enter(state: State, q: int, job: int, key: int) -> int:
     """Let a job join queue ``q`` where its key belongs; the position it got."""
     used = state.pools[Pool.TAIL, q] - state.pools[Pool.HEAD, q]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from headway.engine.clock import crowded, ended, entry_for_all, foresee, next_end, open_instant
 from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State, World
 from headway.engine.verbs import kill
-from headway.jit.kernels import kernel
+from headway.jit.kernels import kernel, routine
 from headway.units import NEVER
 
 
@@ -51,7 +51,7 @@ def following_event(state: State, world: World) -> int:
     return min(next_end(state, world), state.clock[Clock.WAKE])
 
 
-@kernel
+@routine
 def open_chosen(state: State, world: World, t: int) -> int:
     """Close the present instant and open ``t``, no later than the next event; PASS, or GROW before it."""
     foresee(state, world)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.jit.kernels import kernel
+from headway.jit.kernels import routine
 
 DIGIT = 20
 """Bits of the factor that are multiplied at a time."""
@@ -10,7 +10,7 @@ MOST = 1 << 42
 """Factors and divisors stay below this, so that no step leaves 63 bits."""
 
 
-@kernel
+@routine
 def stretched(time: int, by: int, over: int) -> int:
     """ceil(time * by / over), exactly, although the product may not fit into 64 bits."""
     whole, rest = time // over, time % over
