@@ -95,7 +95,7 @@ def lay_open(state: State, job: int, part: int) -> None:
             sets[Scratch.WINDOW, word] &= memory.words_open[openings, word]
 
 
-@kernel
+@routine
 def may_start(state: State, place: int, now: int) -> bool:
     """Whether the job of a record could start now beside the plans made so far; needed, not sufficient.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from headway.engine.tables import NODE_ROWS, Node, State, Table
-from headway.jit.kernels import kernel
+from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.caps import nodes_by_limits
 from headway.policies.slurm.job_rows import SlurmJob
 from headway.policies.slurm.pass_rows import Work
@@ -267,7 +267,7 @@ def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms:
     return int(min(cpus, terms.beside_gres) if terms.beside_gres > 0 else cpus)
 
 
-@kernel
+@routine
 def lay_offers(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> int:
     """Fill the row OFFER with the CPUs that nodes of a set can give a job; the sum, -1 if too few nodes can.
 
