@@ -250,7 +250,7 @@ def test_every_job_has_a_colour_of_its_class(key: str) -> None:
     one.why = (np.arange(60) % len(WHY)).astype(np.uint8)
     classes = colouring(one, key)
     assert classes.codes.min() >= 0 and classes.codes.max() < len(classes.colours)
-    expected = {"why": len(WHY), "size": 3, "user": 7, "queue": 2, "job": 0}[key]
+    expected = {"why": 12, "size": 3, "user": 7, "queue": 2, "job": 0}[key]
     assert len(classes.names) == expected
 
 

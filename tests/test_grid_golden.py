@@ -271,7 +271,7 @@ def test_a_local_job_needs_a_home() -> None:
 
 def test_fractions_with_too_many_decimals_are_refused() -> None:
     log = grid_log(minutes((0, 2, 5, 5))).with_columns(parallel_fraction=np.array([math.pi / 4]))
-    with pytest.raises(HeadwayError, match=r"too many decimals .* round parallel_fraction"):
+    with pytest.raises(HeadwayError, match=r"too many decimals .* round them"):
         headway.simulate(log, Platform((Cluster("a", 1.0, 640),)), "reallocation")
 
 

@@ -67,8 +67,8 @@ def _speedups(spec: Spec, of: Table, out_of: Table, procs: Table) -> tuple[Table
     found = [lowest(*law_of(spec, int(a), int(d), int(n))) for a, d, n in kinds.T]
     if max((max(pair) for pair in found), default=0) >= MOST:
         raise UsageError(
-            "reallocation: speedups on the processors of the log have too many decimals to compute times "
-            f"exactly; round parallel_fraction and sigma={spec.number('sigma'):g}"
+            f"reallocation: parallel_fraction and sigma={spec.number('sigma'):g} have too many decimals to "
+            "compute times exactly; round them"
         )
     if found:
         top[several], bottom[several] = np.array(found, object).T[:, place.reshape(-1)]
