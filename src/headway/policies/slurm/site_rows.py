@@ -64,16 +64,16 @@ class Partition(IntEnum):
     CPUS_ROW = 20
     """Which of the nodes' further rows counts the CPUs of its jobs, for MAX_CPUS or because they may share
     them; -1: none."""
-    PRIVATE_ROW = 24
+    PRIVATE_ROW = 21
     """Which of them counts the CPUs of all jobs that share none; -1: none, or its jobs share theirs."""
-    AVOIDS_FROM = 25
-    AVOIDS_TO = 26
+    AVOIDS_FROM = 22
+    AVOIDS_TO = 23
     """From which to before which of them count CPUs of jobs that its jobs meet on no node; not its own."""
-    LEAST_LOADED = 21
+    LEAST_LOADED = 24
     """Whether jobs take the least loaded nodes first (LLN)."""
-    KEEPS_NODES = 22
+    KEEPS_NODES = 25
     """Whether each of its jobs lets nobody but its user on its nodes (ExclusiveUser)."""
-    OVER_TIME = 23
+    OVER_TIME = 26
     """How many seconds beyond their limit its jobs may run; -1: as long as they like."""
 
 
