@@ -325,7 +325,18 @@ def test_levels_of_the_authors_note() -> None:
 def test_cores_of_the_ratio_form() -> None:
     # At the level of 6.4 the two big nodes hold 12.8; 10.8 of it is 84.375 % of their 40 cores.
     plan = planned_areas([15, 30, 2], [5, 3, 2])
-    assert planned_cores(plan, Fraction("6.4"), [5, 3, 2], [100, 60, 40])[2] == [0, 33_750_000, 6_250_000]
+    expected = [0, Fraction("33.75"), Fraction("6.25")]
+    assert planned_cores(plan, Fraction("6.4"), [5, 3, 2], [100, 60, 40])[2] == expected
+
+
+def test_an_area_that_fits_the_ratio_exactly_is_allowed(made: Made) -> None:
+    # Areas 60 + 5 and 55, level 60: the big node takes its 55 and 5 of the small, 1/12 of it, which is a
+    # third of a core. At 15 that makes 5, just what C takes; on its own size it would wait for B until 20.
+    jobs = [job(0, 1, 55, 55, need=256), job(5, 4, 15, 15, need=128), job(15, 1, 5, 5, need=128)]
+    found = made(jobs, TWO_SIZES, "area-filling(areas=all, form=ratio)")
+    assert found.starts == [0, 5, 15] and found.nodes == [1, 0, 1]
+    jobs[2] = job(14, 1, 5, 5, need=128)  # a second earlier a third of a processor-second is missing
+    assert made(jobs, TWO_SIZES, "area-filling(areas=all, form=ratio)").starts == [0, 5, 20]
 
 
 @pytest.mark.parametrize(

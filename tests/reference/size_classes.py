@@ -14,7 +14,6 @@ Decisions.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -125,9 +124,9 @@ def simulate_area_filling(
     presence: str = "contiguous",
     second: int = SECOND,
 ) -> Placed:
-    """In the ratio form a budget is a number of cores times the whole seconds since the first submission.
+    """In the ratio form a budget is a number of cores times the time since the first submission.
 
-    The cores, rounded down to millionths: the plan's part of T_max x nodes of the class, times its cores.
+    The cores: the plan's part of T_max x nodes of the class, times its cores.
     """
     world = Nodes(jobs, nodes, presence, second=second)
     past = Nodes(jobs if statistics is None else statistics, nodes)
@@ -150,8 +149,7 @@ def simulate_area_filling(
             return plan[z][y]
         level = filled_to(areas, counts, tmax) * counts[z]
         cores = sum(nodes[i].cores for i in world.of_class(z, 1))
-        millionths = math.floor(plan[z][y] / level * cores * 1_000_000) if level else 0
-        return millionths * second * ((t - origin) // second) // 1_000_000
+        return plan[z][y] / level * cores * (t - origin) if level else 0
 
     def choose(t: int, j: int, best: dict[int, Place]) -> Place:
         own, area = world.class_of(j), jobs[j].procs * jobs[j].walltime

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
-from headway.units import DAY, SECOND, seconds_text
+from headway.units import DAY, seconds_text
 
 Column = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -57,8 +57,7 @@ def check(
             return 0
         if form == "plan":
             return int(plan[z][y])
-        share = int(plan[z][y] * width[z] * 1_000_000 / (level * counts[z])) if level else 0
-        return share * ((t - origin) // SECOND)
+        return int(plan[z][y] * width[z] * (t - origin) / (level * counts[z])) if level else 0
 
     # Jobs too wide for every node of their own size have to go to a larger one.
     room = _too_little(record, here, own, budget, may_stay=record.procs <= widest[own])

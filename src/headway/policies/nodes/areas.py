@@ -53,18 +53,30 @@ def planned_areas(areas: Sequence[int], counts: Sequence[int], tmax: str = "max"
 
 def planned_cores(
     plan: Plan, level: Fraction, counts: Sequence[int], cores: Sequence[int]
-) -> list[list[int]]:
-    """The ratio form: millionths of a core of size x that jobs of size y may use on average.
+) -> list[list[Fraction]]:
+    """The ratio form: how many cores of size x jobs of size y may use on average.
 
     It is the planned area's part of what the nodes of size x hold at the level, times their ``cores``.
     """
     return [
-        [
-            int(area * width * 1_000_000 / (level * count)) if level * count else 0
-            for area in row
-        ]
+        [area * width / (level * count) if level * count else Fraction(0) for area in row]
         for row, count, width in zip(plan, counts, cores, strict=True)
-    ]  # fmt: skip
+    ]
+
+
+def quotients(number: Fraction) -> list[int]:
+    """A number as its continued fraction, in which compiled code compares it exactly however long it is.
+
+    >>> quotients(Fraction(16, 7))  # 2 + 1 / (3 + 1 / 2)
+    [2, 3, 2]
+    """
+    above, below = number.numerator, number.denominator
+    found = []
+    while below:
+        whole, rest = divmod(above, below)
+        found.append(whole)
+        above, below = below, rest
+    return found
 
 
 def areas_of(

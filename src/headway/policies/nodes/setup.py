@@ -20,6 +20,7 @@ from headway.policies.nodes.areas import (
     fill_level,
     planned_areas,
     planned_cores,
+    quotients,
 )
 from headway.policies.nodes.placing import HOW_TO_ADD
 from headway.policies.nodes.tables import File, Note, Point, Rule, Seen
@@ -100,6 +101,7 @@ class Machine:
             class_from=ends,
             planned_area=np.zeros((sizes, sizes), np.int64),
             used_area=np.zeros((sizes, sizes), np.int64),
+            planned_cores=np.full((at.QUOTIENTS, sizes, sizes), at.NIL),
             seen=np.zeros((len(Seen), count), np.int64),
         )
 
@@ -214,9 +216,12 @@ def plan_areas(spec: Spec, machine: Machine) -> None:
     counts = np.diff(ends).tolist()
     tmax = str(spec.params["tmax"])
     plan = planned_areas(areas, counts, tmax)
-    budget = [[math.floor(part) for part in row] for row in plan]
+    machine.memory.planned_area[:] = [[math.floor(part) for part in row] for row in plan]
     if spec.params["form"] == "ratio":
         cores = [int(machine.cores[ends[x] : ends[x + 1]].sum()) for x in range(len(sizes))]
-        budget = planned_cores(plan, fill_level(areas, counts, tmax), counts, cores)
         machine.memory.rules[Rule.FORM] = 1
-    machine.memory.planned_area[:] = budget
+        for x, row in enumerate(planned_cores(plan, fill_level(areas, counts, tmax), counts, cores)):
+            for y, share in enumerate(row):
+                # No time in µs is compared further than QUOTIENTS, nor with quotients beyond FAR.
+                for place, quotient in enumerate(quotients(share)[: at.QUOTIENTS]):
+                    machine.memory.planned_cores[place, x, y] = min(quotient, at.FAR)

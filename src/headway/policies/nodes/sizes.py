@@ -13,7 +13,6 @@ from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
 from headway.policies.nodes.tables import FAR, NIL, Note, Rule, Use
 from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
-from headway.units import SECOND
 
 
 @kernel
@@ -55,18 +54,38 @@ def big_node(state: State, t: int, job: int) -> int:
 
 
 @kernel
-def left(state: State, t: int, size: int, own: int) -> int:
-    """What jobs of class ``own`` may still use of a larger class, in processors x µs.
+def within_cores(state: State, size: int, own: int, area: int, time: int) -> bool:
+    """Whether an area is at most what the cores planned for it give in a time; exact.
 
-    Nothing until the jobs that are planned for are known.
+    Both sides are compared as continued fractions, the area over the time and the cores: the first quotient
+    that differs tells, at every second one the other way round.
+    """
+    m = state.memory
+    place, less = 0, True
+    while time > 0:
+        quotient, whole = m.planned_cores[place, size, own], area // time
+        if quotient == NIL:
+            return less
+        if whole != quotient:
+            return (whole < quotient) == less
+        area, time = time, area - whole * time
+        place, less = place + 1, not less
+    return m.planned_cores[place, size, own] == NIL or not less
+
+
+@kernel
+def is_open(state: State, t: int, size: int, own: int, area: int) -> bool:
+    """Whether jobs of class ``own`` may use an area of a larger class, in processors x µs.
+
+    Not until the jobs that are planned for are known.
     """
     m = state.memory
     if t < m.rules[Rule.KNOWN_FROM]:
-        return 0
-    budget = m.planned_area[size, own]
+        return area <= 0
+    used = m.used_area[size, own] + area
     if m.rules[Rule.FORM] == 1:
-        budget *= (t - m.rules[Rule.ORIGIN]) // SECOND
-    return budget - m.used_area[size, own]
+        return used <= 0 or within_cores(state, size, own, used, t - m.rules[Rule.ORIGIN])
+    return used <= m.planned_area[size, own]
 
 
 @kernel
@@ -78,7 +97,7 @@ def area_node(state: State, t: int, job: int) -> int:
         found, at = NIL, FAR
         for size in range(own, m.planned_area.shape[0]):
             # Where no class is open to the job, which is too wide for its own, all are.
-            if strict == 0 and size != own and left(state, t, size, own) < area:
+            if strict == 0 and size != own and not is_open(state, t, size, own, area):
                 continue
             node = best_of_class(state, t, job, size)
             if node != NIL and m.notes[Note.BEST_START] < at:

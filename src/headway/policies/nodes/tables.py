@@ -59,6 +59,8 @@ IDLE = -(1 << 62)
 FAR = 1 << 61
 """Later than anything; what a core that a node does not have is available at."""
 NIL = -1
+QUOTIENTS = 96
+"""Quotients kept of a continued fraction: two numbers of 63 bits have at most 92 together."""
 
 
 class Rule(IntEnum):
@@ -224,6 +226,9 @@ class Memory(NamedTuple):
     """[size of the nodes, size of the jobs] what jobs may use of larger nodes."""
     used_area: Table
     """[size of the nodes, size of the jobs] what they have used, in processors x µs."""
+    planned_cores: Table
+    """[k, size of the nodes, size of the jobs] with form=ratio: how many cores of larger nodes jobs may use
+    on average, as the quotients of a continued fraction; NIL behind the last one."""
     seen: Table
     """[Seen, node]"""
 
