@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 
 import pytest
 
 from commands import SWF, Headway
+from headway.schedule import folder
+from headway.schedule.folder import refuse_occupied
 
 
 @pytest.fixture
@@ -227,3 +230,23 @@ def test_options_of_a_file_are_refused_for_a_folder(headway: Headway) -> None:
     (headway.folder / "run").mkdir()
     assert "--procs is for a CSV file" in refused(headway, "audit", "run", "--procs", "4")
     assert "--annotations needs --trace" in refused(headway, "audit", "run", "--annotations", "log.swf")
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream",)])
+def test_folder_that_another_process_fills_meanwhile(
+    headway: Headway, monkeypatch: pytest.MonkeyPatch, stream: tuple[str, ...]
+) -> None:
+    checked: list[Path] = []
+
+    def check(out: Path, force: bool = False, remedy: str = "--force") -> None:
+        refuse_occupied(out, force, remedy)
+        if not checked:
+            checked.append(out)
+            out.mkdir()
+            (out / "mine.txt").write_text("keep me")
+
+    monkeypatch.setattr(folder, "refuse_occupied", check)
+    result = headway("simulate", "log.swf", *POLICY, *OUT, *stream)
+    assert checked and result.status == 2
+    assert "result is not empty; give another folder, or --force to replace" in result.err
+    assert (headway.folder / "result/mine.txt").read_text() == "keep me"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.schedule import Schedule
 from headway.schedule.files import save
-from headway.schedule.folder import refuse_occupied
+from headway.schedule.folder import IN_PYTHON, refuse_occupied
 from headway.schedule.loading import load_schedule
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class Result(Schedule):
         self, folder: str | Path, force: bool = False, *, tau: float = 10, spreadsheet: bool = False
     ) -> Path:
         """Write the schedule's files into `folder`, all or none; see `headway.schedule.files`."""
-        refuse_occupied(Path(folder), force, "force=True")
+        refuse_occupied(Path(folder), force, IN_PYTHON)
         summary = self.summary(tau=tau)
-        return save(self, Path(folder), summary, force=force, spreadsheet=spreadsheet)
+        return save(self, Path(folder), summary, force=force, spreadsheet=spreadsheet, remedy=IN_PYTHON)
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:

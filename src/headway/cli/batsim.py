@@ -71,6 +71,7 @@ def batsim(
     from headway.batsim.outcome import schedule_of
     from headway.batsim.simulation import Settings, Simulation
     from headway.cli.runs import Inputs
+    from headway.schedule.files import save
 
     refuse_profiles(trace)
     inputs = Inputs.read(trace, procs, None, None, parse_rules(rule), quiet=quiet, sizes="--procs N")
@@ -90,7 +91,7 @@ def batsim(
     schedule.provenance["command"] = this_command()
     verdict = headway.audit(schedule)
     if out is not None:
-        schedule.save(out, force=force)
+        save(schedule, out, schedule.summary(), force=force)
         files.write_files(simulation, out / "out")
     if json:
         print_json(schedule.summary() | {"audit": str(verdict), "ledger": schedule.workload.ledger.rows()})

@@ -136,9 +136,10 @@ def _rehearse(
 
 def _judged(schedule: Result, out: Path | None, force: bool, quiet: bool) -> int:
     from headway.audit import audit
+    from headway.schedule.files import save
 
     if out is not None:
-        schedule.save(out, force=force)
+        save(schedule, out, schedule.summary(), force=force)
     verdict = audit(schedule)
     if not quiet:
         moves = 0 if schedule.moves is None else len(schedule.moves)

@@ -52,6 +52,7 @@ def simulate(
 
     from headway.cli.first_use import interpreted_meanwhile
     from headway.cli.runs import Inputs
+    from headway.schedule.files import save
 
     inputs = Inputs.read(
         trace, procs, platform, annotations, rules, quiet=quiet, site=site, outages=outages, feedback=feedback
@@ -60,7 +61,7 @@ def simulate(
         schedule = inputs.run(spec, seed)
     summary = schedule.summary()
     if out is not None:
-        schedule.save(out, force=force, spreadsheet=spreadsheet)
+        save(schedule, out, summary, force=force, spreadsheet=spreadsheet)
     if json:
         print_json(summary | {"policy": schedule.policy, "ledger": schedule.workload.ledger.rows()})
     elif not quiet:

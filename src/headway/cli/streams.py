@@ -47,6 +47,7 @@ def simulate_as_it_goes(
     quiet: bool,
 ) -> None:
     """Run, then print what is known at the end."""
+    from headway.schedule.folder import ON_COMMAND_LINE
     from headway.streams import simulate_stream
 
     display = Display(quiet)
@@ -62,6 +63,7 @@ def simulate_as_it_goes(
             progress=progress,
             notify=display.say,
             provenance={"seed": seed, "command": this_command()},
+            remedy=ON_COMMAND_LINE,
         )
     if json:
         print_json(result.summary | {"policy": result.policy, "ledger": result.ledger.rows()})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import __version__
 from headway.documents import digest_of
-from headway.schedule.folder import whole_folder
+from headway.schedule.folder import ON_COMMAND_LINE, whole_folder
 from headway.schedule.moves_file import moves_frame
 from headway.schedule.seconds import seconds_text_column
 from headway.schedule.table import notes_frame, runs_frame, schedule_frame
@@ -40,12 +40,14 @@ def save(
     *,
     force: bool = False,
     spreadsheet: bool = False,
+    remedy: str = ON_COMMAND_LINE,
 ) -> Path:
     """Write every file of the run into `folder`, which appears whole or not at all.
 
-    `summary` are its metrics; `spreadsheet` quotes texts that a spreadsheet would take for formulas.
+    `summary` are its metrics; `spreadsheet` quotes texts that a spreadsheet would take for formulas;
+    `remedy` is what replaces the files of an earlier run.
     """
-    with whole_folder(folder, force, stale=NAMES) as draft:
+    with whole_folder(folder, force, NAMES, remedy) as draft:
         write_files(schedule, draft, summary, spreadsheet=spreadsheet)
     return folder
 

@@ -11,15 +11,14 @@ from pathlib import Path
 from headway.errors import UsageError
 from headway.writing import OLD, check_replaceable, check_utf8, disk_trouble, draft_of, remove_drafts
 
+ON_COMMAND_LINE, IN_PYTHON = "--force", "force=True"
+"""What replaces the files of a folder, in the words of who asked."""
 LAST = ("comparison.json", "run.json")
 """Files by which a folder is known to hold results, and which tie the others together."""
 
 
-def refuse_occupied(folder: Path, force: bool = False, remedy: str = "--force") -> None:
-    """Complain now if `folder` cannot be written later, so that no long run is lost for it.
-
-    `remedy` is what replaces files: an option of the commands, `force=True` in Python.
-    """
+def refuse_occupied(folder: Path, force: bool = False, remedy: str = ON_COMMAND_LINE) -> None:
+    """Complain now if `folder` cannot be written later, so that no long run is lost for it."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, not a folder; give another name")
     above = next((parent for parent in folder.parents if parent.exists()), None)
@@ -30,7 +29,9 @@ def refuse_occupied(folder: Path, force: bool = False, remedy: str = "--force") 
 
 
 @contextmanager
-def whole_folder(folder: Path, force: bool = False, stale: Iterable[str] = ()) -> Iterator[Path]:
+def whole_folder(
+    folder: Path, force: bool = False, stale: Iterable[str] = (), remedy: str = ON_COMMAND_LINE
+) -> Iterator[Path]:
     """A temporary sibling to write into, which becomes `folder` when the block ends well.
 
     With `force`, entries of the same names are replaced one by one, entries named in `stale` that were
@@ -39,7 +40,7 @@ def whole_folder(folder: Path, force: bool = False, stale: Iterable[str] = ()) -
     """
     folder = Path(os.path.realpath(folder))  # a link stays, what it leads to is written
     check_utf8(folder)
-    refuse_occupied(folder, force)
+    refuse_occupied(folder, force, remedy)
     remove_drafts(folder)
     draft = draft_of(folder)
     try:
@@ -48,7 +49,7 @@ def whole_folder(folder: Path, force: bool = False, stale: Iterable[str] = ()) -
         raise UsageError(f"{folder} cannot be written: {error.strerror}; choose another folder") from None
     try:
         yield draft
-        refuse_occupied(folder, force)
+        refuse_occupied(folder, force, remedy)
         if folder.is_dir() and any(folder.iterdir()):
             _replace_entries(draft, folder, stale)
         else:

@@ -32,7 +32,7 @@ from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
 from headway.schedule.files import NAMES, RUN, SUMMARY, run_record, write_json
-from headway.schedule.folder import refuse_occupied, whole_folder
+from headway.schedule.folder import IN_PYTHON, refuse_occupied, whole_folder
 from headway.streams.arriving import LOOKAHEAD, ROW, Arriving
 from headway.streams.rows import BLOCK, IN_MEMORY, Rows
 from headway.streams.simulating import Simulation
@@ -92,12 +92,13 @@ def simulate_stream(
     notify: Notify | None = None,
     provenance: Mapping[str, Any] | None = None,
     sizes: Sizes = SIZES,
+    remedy: str = IN_PYTHON,
 ) -> Streamed:
     """Simulate an SWF log, plain or gzipped, while it is read; the schedule goes to the folder ``out``.
 
     Without a platform the machine is the one in the log's header. An interrupt ends the run in order: what
     had ended is written and summed up, and ``interrupted`` is true. ``progress`` is told (jobs
-    that have ended, jobs read).
+    that have ended, jobs read). ``remedy`` is what replaces the files of an earlier run.
     """
     spec = parse_spec(policy)
     spec.policy.refuse_stream()
@@ -113,8 +114,8 @@ def simulate_stream(
         run = Run(parts, platform, spec, tau, sizes, notify)
         folder = None
         if out is not None:
-            refuse_occupied(Path(out), force, "force=True")
-            folder = stack.enter_context(whole_folder(Path(out), force, stale=NAMES))
+            refuse_occupied(Path(out), force, remedy)
+            folder = stack.enter_context(whole_folder(Path(out), force, NAMES, remedy))
         away = Path(stack.enter_context(TemporaryDirectory(dir=folder, prefix="rows-")))
         file = None if folder is None else stack.enter_context(closing(ScheduleFile(folder, spreadsheet)))
         return run.whole(away, folder, file, progress, dict(provenance or {}))
