@@ -8,9 +8,9 @@ import numpy as np
 
 from headway.audit.record import Record, asked, match, select_pieces
 from headway.platform import Platform
+from headway.schedule.codes import NONE
 from headway.schedule.csv_table import CsvTable
-from headway.schedule.pieces import NONE, rows_among
-from headway.schedule.pieces_file import read_pieces
+from headway.schedule.pieces import read_pieces, rows_among
 from headway.schedule.places import interval_codes, places_of
 from headway.workload import Workload
 

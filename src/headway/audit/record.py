@@ -17,8 +17,9 @@ from headway.audit.on_nodes import OnNodes, on_nodes_of
 from headway.platform import Cluster, NodeGroup, Outages, Platform
 from headway.platform.node_table import nodes_of
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
+from headway.schedule.codes import NONE
 from headway.schedule.moves import Moves
-from headway.schedule.pieces import NONE, rows_among
+from headway.schedule.pieces import rows_among
 from headway.schedule.places import Places, interval_codes, places_of
 from headway.workload import Workload
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+NONE = -1
+"""The code for "not given" in every optional column."""
+
 WHY = (
     "immediate",
     "head",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headway.documents import read_bytes
 from headway.errors import InputError
 from headway.plain import cut
-from headway.schedule.pieces import NONE
+from headway.schedule.codes import NONE
 from headway.schedule.seconds import microseconds_column
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from headway import __version__
 from headway.documents import digest_of
 from headway.schedule.folder import ON_COMMAND_LINE, whole_folder
-from headway.schedule.moves_file import moves_frame
+from headway.schedule.moves import moves_frame
 from headway.schedule.seconds import seconds_text_column
 from headway.schedule.table import notes_frame, runs_frame, schedule_frame
 
@@ -57,18 +57,17 @@ def write_files(
 ) -> None:
     """Write the files into a folder that exists, such as one of several of a comparison."""
     shown = for_spreadsheets if spreadsheet else as_it_is
-    shown(schedule_frame(schedule, seconds_text_column)).write_csv(folder / f"{SCHEDULE}.csv")
-    schedule_frame(schedule).write_parquet(folder / f"{SCHEDULE}.parquet")
     outages = schedule.platform.outages
+    tables = {SCHEDULE: schedule_frame}
     if schedule.pieces is not None and (schedule.pieces.several or outages is not None):
-        shown(runs_frame(schedule, seconds_text_column)).write_csv(folder / f"{RUNS}.csv")
-        runs_frame(schedule).write_parquet(folder / f"{RUNS}.parquet")
+        tables[RUNS] = runs_frame
     if schedule.moves is not None:
-        shown(moves_frame(schedule, seconds_text_column)).write_csv(folder / f"{MOVES}.csv")
-        moves_frame(schedule).write_parquet(folder / f"{MOVES}.parquet")
+        tables[MOVES] = moves_frame
     if schedule.shares is not None and schedule.notes:
-        notes_frame(schedule, seconds_text_column).write_csv(folder / f"{NOTES}.csv")
-        notes_frame(schedule).write_parquet(folder / f"{NOTES}.parquet")
+        tables[NOTES] = notes_frame
+    for name, frame in tables.items():
+        shown(frame(schedule, seconds_text_column)).write_csv(folder / f"{name}.csv")
+        frame(schedule).write_parquet(folder / f"{name}.parquet")
     if outages is not None:
         from headway.platform.outages_file import outages_text
 

@@ -12,15 +12,14 @@ import numpy as np
 from headway.errors import InputError, UsageError
 from headway.plain import one_line
 from headway.platform import Outages, Platform
-from headway.schedule.codes import WHY
+from headway.schedule.codes import NONE, WHY
 from headway.schedule.csv_table import CsvTable
 from headway.schedule.files import EVENTS
-from headway.schedule.moves_file import read_moves
-from headway.schedule.pieces import NONE, Pieces
-from headway.schedule.pieces_file import read_pieces
+from headway.schedule.moves import read_moves
+from headway.schedule.pieces import Pieces, read_pieces
 from headway.schedule.record import AGAIN, read_record
 from headway.schedule.schedule import Schedule
-from headway.schedule.shares_file import shares_of
+from headway.schedule.shares import shares_of
 from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES
 from headway.site import Site
 from headway.site.described import digest

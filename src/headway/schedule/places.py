@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from headway.platform import Platform
 from headway.policies.pools import cluster_sizes
-from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.codes import NONE
+from headway.schedule.pieces import Pieces
 
 Column = NDArray[np.int64]
 

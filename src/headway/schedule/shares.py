@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import InputError
+from headway.schedule.csv_table import CsvTable
 from headway.site.node_names import compressed, expanded
 
 if TYPE_CHECKING:
@@ -124,12 +126,7 @@ def counted(values: Sequence[int]) -> str:
     >>> counted([8, 8, 8, 4]), counted([2])
     ('8(x3),4', '2')
     """
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and runs[-1][0] == value:
-            runs[-1][1] += 1
-        else:
-            runs.append([value, 1])
+    runs = [(value, len(list(equal))) for value, equal in groupby(values)]
     return ",".join(str(value) if count == 1 else f"{value}(x{count})" for value, count in runs)
 
 
@@ -185,3 +182,17 @@ def read_shares(
         alone[rows],
         tuple(place),
     )
+
+
+def shares_of(table: CsvTable, known: Sequence[str]) -> Shares | None:
+    """Those of each row of a table; `known` are the names of the site's nodes, where it is still there."""
+    if not all(name in table for name in COLUMNS):
+        return None
+    texts = [table.texts[name].to_list() for name in COLUMNS[:-1]]
+    try:
+        return read_shares(texts[0], texts[1], texts[2], table.flags(COLUMNS[-1]), known)
+    except ValueError as error:
+        message, row = error.args
+        raise InputError(
+            f"{message}; correct the cell", file=table.path, line=table.line(row), field=COLUMNS[0]
+        ) from None

@@ -7,7 +7,7 @@ import numpy as np
 from headway.audit.record import ENDS_A_RUN, GIVES_UP, Record
 from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
 from headway.schedule import ENDED, STATES, Pieces
-from headway.schedule.pieces import NONE
+from headway.schedule.codes import NONE
 from headway.units import seconds_text
 
 
