@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,9 +19,12 @@ from headway import Schedule
 from headway.audit import audit
 from headway.units import SECOND
 from random_examples import examples
-from reference.grid import Cluster
+from reference.conservative import Conservative
+from reference.grid import Cluster, EstimatedEasy, Plan
 from reference.instances import job_lists
 from reference.jobs import Job
+from reference.loop import Machine, run
+from reference.profile import Profile
 
 SITES = (Cluster("a", 5), Cluster("b", 3, Fraction(6, 5)), Cluster("c", 4, Fraction(7, 5)))
 PARALLEL = st.sampled_from([None, Fraction(8, 10), Fraction(99, 100), Fraction(1)])
@@ -81,6 +86,37 @@ def test_saved_and_loaded(jobs: list[Job], spec: str) -> None:
     repeated = headway.simulate(again.workload, again.platform, again.policy)
     for name in ("start", "end", "procs", "cluster"):
         assert np.array_equal(getattr(schedule, name), getattr(repeated, name)), name
+
+
+class RunAhead(EstimatedEasy):
+    """Its plans are what happens when conservative backfilling goes on from here with all of the cluster."""
+
+    def profile(self, t: int, without: int | None = None) -> tuple[Profile, Plan]:
+        profile, plan = super().profile(t, without)
+        assert list(plan.values()) == self.run_on(t, list(plan)), plan
+        return profile, plan
+
+    def earliest(self, t: int, j: int) -> int:
+        start = super().earliest(t, j)
+        ahead = [other for other in self.waiting if other != j]
+        assert start == self.run_on(t, [*ahead, j])[-1]
+        return start
+
+    def run_on(self, t: int, waiting: list[int]) -> list[int]:
+        """When these jobs start, in a copy where every job lasts as long as it requested."""
+        jobs = [replace(self.machine.jobs[j], submit=t) for j in waiting]
+        machine = Machine([replace(job, runtime=job.walltime) for job in jobs], self.machine.m)
+        machine.running = [replace(run, end=run.expected) for run in self.machine.running]
+        run(machine, Conservative(machine, "none"))
+        return [machine.results[place].start for place in range(len(waiting))]
+
+
+@examples(100)
+@given(jobs=JOBS, mode=st.sampled_from(["regular", "cancel"]))
+def test_plans_of_easy_are_the_whole_cluster_run_ahead(jobs: list[Job], mode: str) -> None:
+    spec = f"reallocation(mode={mode}, local=easy, period=0.000003, threshold=0)"
+    with patch("reference.grid.EstimatedEasy", RunAhead):
+        check(jobs, SITES, spec)
 
 
 def busy_tasks(count: int, seed: int) -> list[Job]:

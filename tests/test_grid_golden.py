@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -229,6 +230,14 @@ def test_easy_on_the_clusters_is_labelled_and_promises_nothing() -> None:
     assert schedule.own["completions"] == "estimated" and schedule.promise_kind == ""
     assert schedule.promise is not None and (schedule.promise == -1).all()
     assert made(jobs, PAIR, "reallocation").own["completions"] == "reserved"
+
+
+def test_a_job_of_no_length_keeps_its_instant_in_the_estimates_of_easy() -> None:
+    # J1 holds 1 of a's 2 until 10. J2 needs both at 10, for no time. So J3 (1 wide, 20) would run from 10 to
+    # 30 on a, as EASY lets nothing delay J2; on b, which takes 25, it is completed at 27.
+    jobs = minutes((0, 1, 10, 10), (1, 2, 0, 0), (2, 1, 20, 20))
+    schedule = made(jobs, (Site("a", 2), Site("b", 1, Fraction(4, 5))), "reallocation(mode=none, local=easy)")
+    assert places(schedule) == "aab" and spans(schedule) == [(0, 10), (10, 10), (2, 27)]
 
 
 @examples(40)

@@ -100,15 +100,14 @@ class EstimatedEasy(Easy):
         self.now = t
 
     def profile(self, t: int, without: int | None = None) -> tuple[Profile, Plan]:
-        """What runs, then every waiting job in turn at its earliest start; jobs of no length hold nothing."""
+        """What runs, then every waiting job in turn at its earliest start, as in conservative backfilling."""
         jobs, plan = self.machine.jobs, Plan()
         running = [(run.start, run.expected, run.procs) for run in self.machine.running]
-        profile = Profile(self.machine.m, [run for run in running if run[0] < run[1]])
+        profile = Profile(self.machine.m, running)
         for j in self.waiting:
             if j != without:
                 plan[j] = profile.earliest(t, jobs[j].procs, jobs[j].walltime)
-                if jobs[j].walltime > 0:
-                    profile.add(plan[j], plan[j] + jobs[j].walltime, jobs[j].procs)
+                profile.add(plan[j], plan[j] + jobs[j].walltime, jobs[j].procs)
         return profile, plan
 
     def earliest(self, t: int, j: int) -> int:

@@ -8,11 +8,13 @@ after a task was cancelled. EASY itself (:mod:`headway.policies.backfilling.dept
 
 from __future__ import annotations
 
-from headway.engine.holes import earliest
+from headway.engine.holes import earliest, level_at
 from headway.engine.profile import change, lay_over
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State
+from headway.engine.reservations import pin
+from headway.engine.tables import GONE, POOL_LISTS, Q_FIELDS, Clock, Entry, Job, List, Pool, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.grid.tables import Server, Task
+from headway.units import NEVER
 
 
 @kernel
@@ -24,11 +26,38 @@ def planned_pool(state: State, k: int) -> int:
 @kernel
 def hold(state: State, k: int, job: int, begin: int) -> None:
     """Let the plan of cluster ``k`` hold a job's processors from ``begin`` on."""
+    pool, end = planned_pool(state, k), begin + state.jobs[Job.PLAN, job]
     state.jobs[Task.PLANNED, job] = begin
-    end = begin + state.jobs[Job.PLAN, job]
-    change(
-        state.profile, planned_pool(state, k), begin, end, -state.jobs[Job.PROCS, job], state.clock[Clock.NOW]
-    )
+    change(state.profile, pool, begin, end, -state.jobs[Job.PROCS, job], state.clock[Clock.NOW])
+    if begin == end:
+        pin(state, pool, job)
+
+
+@routine
+def first_pin(state: State, k: int, procs: int, begin: int, length: int) -> int:
+    """The first instant planned for a job of no length at which ``procs`` from ``begin`` on leave too few;
+    else NEVER."""
+    pool, first = planned_pool(state, k), NEVER
+    for i in range(state.pools[Pool.PIN_COUNT, pool]):
+        pinned = state.lists[List.PINS + POOL_LISTS * pool, i]
+        at = state.jobs[Task.PLANNED, pinned]
+        in_time = begin < at < min(begin + length, first)
+        if in_time and level_at(state.profile, pool, at) - state.jobs[Job.PROCS, pinned] < procs:
+            first = at
+    return first
+
+
+@kernel
+def earliest_planned(state: State, k: int, procs: int, length: int) -> int:
+    """The earliest start beside the plan of cluster ``k``."""
+    pool, begin = planned_pool(state, k), state.clock[Clock.NOW]
+    while begin < NEVER:
+        begin = earliest(state.profile, pool, begin, procs, length)
+        after = first_pin(state, k, procs, begin, length)
+        if after == NEVER:
+            break
+        begin = after
+    return int(begin)
 
 
 @routine
@@ -40,8 +69,9 @@ def plan_again(state: State, k: int) -> None:
     servers[Server.PLANNED_AT, k], servers[Server.DISTURBED, k] = now, 0
     pool, row = planned_pool(state, k), Q_FIELDS * 2 * k
     lay_over(state.profile, k, pool, now)
+    state.pools[Pool.PIN_COUNT, pool] = 0
     for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
         if state.queue[row + Entry.PROCS, place] != GONE:
             job = state.queue[row + Entry.JOB, place]
             procs, length = state.jobs[Job.PROCS, job], state.jobs[Job.PLAN, job]
-            hold(state, k, job, earliest(state.profile, pool, now, procs, length))
+            hold(state, k, job, earliest_planned(state, k, procs, length))

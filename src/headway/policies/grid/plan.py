@@ -22,7 +22,7 @@ from headway.engine.reservations import (
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.backfilling.conservative import Compress, Rule, place_anew, sweep
-from headway.policies.grid.estimator import plan_again, planned_pool
+from headway.policies.grid.estimator import earliest_planned, plan_again
 from headway.policies.grid.molding import walltime_on
 from headway.policies.grid.tables import ESTIMATED_EASY, NOWHERE, RESERVING_FCFS, Note, Server, Task
 from headway.policies.grid.tables import Rule as GridRule
@@ -73,12 +73,12 @@ def completion(state: State, k: int, task: int, n: int) -> int:
     """When a task would be completed if it were submitted to cluster ``k`` now, on n processors."""
     state.memory.notes[Note.ESTIMATES] += 1
     length = walltime_on(state, k, task, n)
-    after, pool = data_there(state, k, task), k
+    if kind(state, k) == ESTIMATED_EASY:
+        return earliest_planned(state, k, n, length) + length
+    after = data_there(state, k, task)
     if kind(state, k) == RESERVING_FCFS:
         after = max(after, last_start(state, k))
-    elif kind(state, k) == ESTIMATED_EASY:
-        pool = planned_pool(state, k)
-    return first_start(state, pool, after, n, length) + length
+    return first_start(state, k, after, n, length) + length
 
 
 @routine
