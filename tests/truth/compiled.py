@@ -29,6 +29,7 @@ from headway.policies.prepare import Arrivals
 from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.cores import WORD as CORES
 from headway.policies.slurm.job_rows import SlurmJob
+from headway.policies.slurm.life import gres_names
 from headway.policies.slurm.life_tables import Array, Licence, Reservation
 from headway.policies.slurm.limits import charge
 from headway.policies.slurm.main_loop import main_pass
@@ -216,6 +217,8 @@ class Compiled:
         memory = self.memory
         found = np.zeros(memory.gres_total.shape[0], np.int64)
         found[: memory.gres_asked.shape[0]] = memory.gres_asked[:, job]
+        if node in held.gres:
+            found[: memory.gres_asked.shape[0]] = self.dealt(held.gres[node])
         words = int(memory.settings[Setting.CORE_WORDS])
         level = int(memory.partitions[Partition.LEVEL, self.partitions[held.partition]])
         for word in range(words):
@@ -226,6 +229,13 @@ class Compiled:
             if row != UNSET:
                 found[row] = held.cpus[node]
         return found
+
+    def dealt(self, gres: dict[str, int]) -> list[int]:
+        """Generic resources in the order of the tables; one with a type counts as one of its name, too."""
+        names = [name.removeprefix("gres/") for name in gres_names(self.site)]
+        counts = [gres.get(name, 0) for name in names]
+        of_name = [sum(n for kind, n in gres.items() if kind.partition(":")[0] == name) for name in names]
+        return [max(pair) for pair in zip(counts, of_name, strict=True)]
 
     def lay_running(self, held: Allocation) -> None:
         state, memory = self.state, self.memory
@@ -275,8 +285,8 @@ class Compiled:
         memory.jobs[SlurmJob.HOLDS + Tres.NODE, job] = held.nodes.bit_count()
         for resource, tres in enumerate(memory.gres_tres.tolist()):
             if tres != UNSET:
-                asked = memory.gres_asked[resource, job]
-                memory.jobs[SlurmJob.HOLDS + tres, job] = asked * held.nodes.bit_count()
+                has = [self.further(held, job, node)[resource] for node in members(held.nodes)]
+                memory.jobs[SlurmJob.HOLDS + tres, job] = sum(has)
         if memory.jobs[SlurmJob.ARRAY, job] != UNSET:
             memory.arrays[Array.RUNNING, memory.jobs[SlurmJob.ARRAY, job]] += 1
         memory.licences[Licence.USED] += memory.licences_asked[:, job]
@@ -295,7 +305,8 @@ class Compiled:
         for run in range(int(state.clock[Clock.RUNS])):
             place = int(state.runs[RunRow.JOB, run])
             if run < before:
-                if state.runs[RunRow.END, run] != OPEN:
+                graced = self.memory.jobs[SlurmJob.ENDS, place] < running[place].end
+                if state.runs[RunRow.END, run] != OPEN or graced:
                     reference.preempted.append((running[place].job, running[place]))
                 continue
             last = run + 1 < state.clock[Clock.RUNS]

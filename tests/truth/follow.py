@@ -13,6 +13,7 @@ from reference.slurm.select import plain_weight, select
 from reference.slurm.state import memory_of
 from reference.slurm.usage import Usage
 
+from .log import Part
 from .runs import Attempt, Event, Run
 from .world import World
 
@@ -111,7 +112,9 @@ class Follower:
             else:
                 del world.pending[head]
             job = replace(job, waiting_tasks=(), task=task)
-        world.running[event.job] = allocation(world, event, job, self.attempts[event.job][number])
+        held = allocation(world, event, job, self.attempts[event.job][number])
+        starts = self.run.dealt.get(event.job, [])
+        world.running[event.job] = as_dealt(world, held, starts[number] if number < len(starts) else {})
 
     def gave_up(self, event: Event) -> Allocation | None:
         """What a job held until now."""
@@ -222,18 +225,35 @@ def allocation(world: World, event: Event, job: Job, row: Attempt) -> Allocation
     return held
 
 
+def as_dealt(world: World, held: Allocation, parts: dict[int, Part]) -> Allocation:
+    """The same with what the log says it had of each node; as it is where the log tells nothing."""
+    if set(parts) != set(members(held.nodes)):
+        return held
+    for i, part in parts.items():
+        threads = world.run.machine.nodes[i].threads
+        held.cpus[i] = -(-part.cpus // threads) * threads
+        held.memory[i] = part.memory
+        if part.gres is not None:
+            held.gres[i] = part.gres
+    return held
+
+
 def spread(job: Job, nodes: int) -> dict[int, int]:
     count = nodes.bit_count()
     return {i: job.cpus // count + (k < job.cpus % count) for k, i in enumerate(members(nodes))}
 
 
 def victims_after(run: Run, k: int) -> frozenset[str]:
-    """Jobs preempted or suspended between the pass at this place among the events and the next one."""
-    victims = set()
+    """Jobs preempted or suspended between the pass at this place among the events and the next one.
+
+    A time of grace counts when it begins, not when it ends.
+    """
+    victims, graced = set(), run.graced
     for event in run.events[k + 1 :]:
         if event.kind in ("main", "full", "bf"):
             break
-        if event.kind.startswith("preempt_") or event.kind == "suspend":
+        preempted = event.kind.startswith("preempt_") and event.job not in graced
+        if preempted or event.kind in ("suspend", "grace"):
             victims.add(event.job)
     return frozenset(victims)
 

@@ -15,6 +15,7 @@ import pytest
 from reference.slurm.machine import Job, Machine, node_set
 
 from .conf import Conf, expand, load_machine
+from .log import Part
 
 FOLDER = Path(os.environ.get("HEADWAY_SLURM_TRUTH", Path(__file__).parents[3] / "shared" / "slurm" / "truth"))
 
@@ -78,10 +79,17 @@ class Run:
     """Number of the cycle, from 1 -> its plans in order."""
     priorities: list[tuple[float, str, int, str]]
     """Time, job, priority, partition ("" at submission)."""
+    dealt: dict[str, list[dict[int, Part]]] = field(default_factory=dict)
+    """Job -> what each of its starts had of each node, where the log was read for that."""
 
     @cached_property
     def asked_by_name(self) -> dict[str, Asked]:
         return {str(number): asked for number, asked in self.asked.items()}
+
+    @cached_property
+    def graced(self) -> frozenset[str]:
+        """Jobs that were given a time of grace."""
+        return frozenset(event.job for event in self.events if event.kind == "grace")
 
     @cached_property
     def _place(self) -> dict[str, int]:
@@ -121,7 +129,9 @@ def load(name: str) -> Run:
     run.attempts = [attempt(run, row) for row in rows(where / "schedule.csv")]
     for row in rows(where / "events.csv.gz"):
         run.events.append(Event(float(row["t"]), row["kind"], row["job"], row["nodes"]))
-    run.events = sorted([*run.events, *silent_ends(run), *cancellings(run)], key=lambda event: event.t)
+    more = [*silent_ends(run), *cancellings(run), *graces(where / "graces.csv.gz")]
+    run.events = sorted([*run.events, *more], key=lambda event: event.t)
+    run.dealt = read_dealt(run)
     cycles = {f"{event.t:.3f}": k for k, event in enumerate(beginnings(run), 1)}
     for row in rows(where / "plans.csv.gz"):
         cycle = int(row["cycle"]) if "cycle" in row else cycles[row["cycle_t"]]
@@ -150,6 +160,26 @@ def cancellings(run: Run) -> list[Event]:
     """Jobs that were cancelled while they waited."""
     gone = [row for row in run.attempts if row.state in ("CANCELLED", "DEADLINE") and not row.nodes]
     return [Event(row.end + 0.001, "cancel", row.name) for row in gone]
+
+
+def graces(path: Path) -> list[Event]:
+    """Beginnings of times of grace, where the log was read for them."""
+    found = rows(path) if path.exists() else ()
+    return [Event(float(row["t"]), "grace", row["job"], row["for"]) for row in found]
+
+
+def read_dealt(run: Run) -> dict[str, list[dict[int, Part]]]:
+    path, last = run.folder / "dealt.csv.gz", ""
+    found: dict[str, list[dict[int, Part]]] = {}
+    place = {node.name: i for i, node in enumerate(run.machine.nodes)}
+    for row in rows(path) if path.exists() else ():
+        if row["start"] != last:
+            found.setdefault(row["job"], []).append({})
+            last = row["start"]
+        pairs = (pair.split("=") for pair in row["gres"].split(",") if pair)
+        gres = None if row["gres"] == "-" else {kind: int(count) for kind, count in pairs}
+        found[row["job"]][-1][place[row["node"]]] = Part(int(row["cpus"]), int(row["memory"]), gres)
+    return found
 
 
 def beginnings(run: Run) -> list[Event]:

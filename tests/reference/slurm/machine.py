@@ -144,6 +144,8 @@ class Allocation:
     suspended: bool = False
     cores: dict[int, int] = field(default_factory=dict)
     """Which cores of each node, as bits; kept only where jobs are suspended for others."""
+    gres: dict[int, dict[str, int]] = field(default_factory=dict)
+    """Resource with its type -> how many, of each node for which a log tells it."""
 
     @property
     def total_cpus(self) -> int:
