@@ -10,7 +10,7 @@ import pytest
 from headway.errors import InputError
 from headway.workload import read
 from headway.workload.anonymise import anonymise
-from headway.workload.pseudonyms import Pseudonyms
+from headway.workload.slurm.anonymous import Pseudonyms
 from headway.workload.swf_partial import WHOLE_JOBS_LINE
 from sacct_texts import Export
 

@@ -16,8 +16,15 @@ from headway.errors import UsageError
 from headway.units import SECOND
 from headway.workload.models import generate, lublin
 from headway.workload.models.daily_cycle import BUCKETS, Curve, bucket_weights, gamma_cdf, times_of_points
-from headway.workload.models.lublin import lublin_jobs, run_times, sizes
-from headway.workload.models.lublin_classes import BATCH, INTERACTIVE, TYPELESS, JobClass
+from headway.workload.models.lublin import (
+    BATCH,
+    INTERACTIVE,
+    TYPELESS,
+    JobClass,
+    lublin_jobs,
+    run_times,
+    sizes,
+)
 from random_examples import examples
 
 CLASSES = pytest.mark.parametrize(

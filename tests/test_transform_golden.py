@@ -15,8 +15,7 @@ from headway.units import SECOND
 from headway.workload.header import Header
 from headway.workload.table import Workload
 from headway.workload.transform import apply, merge, offered_load
-from headway.workload.transform.swap_model import BANDWIDTH
-from headway.workload.transform.swap_table import SWAP_TABLE
+from headway.workload.transform.swap_model import BANDWIDTH, SWAP_TABLE
 
 
 def jobs(**columns: Any) -> Workload:
@@ -174,6 +173,8 @@ def test_deadlines_of_the_calendar(until: str, expected: list[str]) -> None:
         apply(work, "deadlines(until=morning)")
     with pytest.raises(UsageError, match="zone=Europe/Paris"):
         apply(work, f"deadlines(until=morning, start={begin}, zone=Mars/Base)")
+    with pytest.raises(UsageError, match="no time zone 'Europe'"):  # a folder of the zones' data
+        apply(work, f"deadlines(until=morning, start={begin}, zone=Europe)")
 
 
 def test_exact_sets_the_walltime_even_beyond_the_request() -> None:

@@ -21,8 +21,7 @@ from headway.site.limits import NAMES
 from headway.site.parameters import DEFAULTS, SCHEDULER
 from headway.site.topology import FILE as TOPOLOGY
 from headway.workload.anonymise import Anonymised, anonymise_log
-from headway.workload.pseudonyms import Pseudonyms
-from headway.workload.slurm.anonymous import Anonymous, Treatment
+from headway.workload.slurm.anonymous import Anonymous, Pseudonyms, Treatment
 from headway.writing import replacing_folder
 
 _NAMED = {

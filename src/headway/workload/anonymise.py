@@ -15,8 +15,7 @@ from pathlib import Path
 from headway.errors import InputError
 from headway.workload.formats import looked_at, recognised
 from headway.workload.header import Header
-from headway.workload.pseudonyms import Pseudonyms
-from headway.workload.slurm.anonymous import Anonymous, Treatment
+from headway.workload.slurm.anonymous import Anonymous, Pseudonyms, Treatment
 from headway.workload.slurm.json_jobs import COLUMNS as JSON_COLUMNS
 from headway.workload.slurm.json_jobs import SacctJson
 from headway.workload.slurm.text import SacctText

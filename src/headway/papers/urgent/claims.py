@@ -19,8 +19,7 @@ from headway.papers.urgent.tables import (
     scaled,
 )
 from headway.papers.verdicts import POINTS, Claim, Verdict, direction, magnitude
-from headway.workload.transform.swap_model import fits, suspects
-from headway.workload.transform.swap_table import SWAP_TABLE
+from headway.workload.transform.swap_model import SWAP_TABLE, fits, suspects
 
 NOT_SAID = "in no slide"
 ALONE = "one seed has no interval; give --seeds"

@@ -8,8 +8,7 @@ from headway.figures import gantt
 from headway.figures.style import BLACK, BLUE, GREY, PALE, SERIES, VERMILLION, house_style, panels
 from headway.simulate import simulate
 from headway.workload import Workload
-from headway.workload.transform.swap_model import SUSPICIOUS, fits
-from headway.workload.transform.swap_table import SWAP_TABLE
+from headway.workload.transform.swap_model import SUSPICIOUS, SWAP_TABLE, fits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -60,5 +60,4 @@ def service_times(service: Call, jobs: int, rng: np.random.Generator) -> Ints:
     else:
         means = np.where(rng.random(jobs) < numbers[0], numbers[1], numbers[2])
         seconds = means * rng.exponential(1.0, jobs)
-    run: Ints = np.rint(seconds * SECOND).astype(np.int64)
-    return run
+    return np.rint(seconds * SECOND).astype(np.int64)

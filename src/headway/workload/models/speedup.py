@@ -20,8 +20,7 @@ def amdahl(parallel_fraction: ArrayLike, n: ArrayLike) -> Floats:
     fraction, count = np.asarray(parallel_fraction, float), np.asarray(n, float)
     if np.any((fraction < 0) | (fraction > 1)) or np.any(count < 1):
         raise UsageError("amdahl: parallel_fraction must be in 0..1 and n at least 1")
-    speedup: Floats = 1.0 / ((1.0 - fraction) + fraction / count)
-    return speedup
+    return np.asarray(1.0 / ((1.0 - fraction) + fraction / count))
 
 
 def downey(average: float, sigma: float, n: ArrayLike) -> Floats:
@@ -46,5 +45,4 @@ def downey(average: float, sigma: float, n: ArrayLike) -> Floats:
     else:
         hyperbola = count * a * (s + 1) / (s * (count + a - 1) + a)
         speedup = np.where(count <= a + a * s - s, hyperbola, a)
-    result: Floats = np.asarray(speedup, float)
-    return result
+    return np.asarray(speedup, float)

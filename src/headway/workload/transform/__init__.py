@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from headway.workload.transform.clusters import home, local
 from headway.workload.transform.deadlines import deadlines
-from headway.workload.transform.estimates import estimates, exact, walltimes
+from headway.workload.transform.estimates import estimates, exact, limit, walltimes
 from headway.workload.transform.feedback import feedback
 from headway.workload.transform.files import files
 from headway.workload.transform.filters import only, without
-from headway.workload.transform.limits import limit
 from headway.workload.transform.load import load, offered_load
 from headway.workload.transform.machine import machine, split
 from headway.workload.transform.memory import memory, swap

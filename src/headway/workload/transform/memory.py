@@ -12,8 +12,7 @@ from headway.workload.annotations import KB_PER_MB
 from headway.workload.table import Workload
 from headway.workload.transform.rebuild import Column, by_submission, generator
 from headway.workload.transform.registry import transformation
-from headway.workload.transform.swap_model import BANDWIDTH, swap_times
-from headway.workload.transform.swap_table import SWAP_TABLE
+from headway.workload.transform.swap_model import BANDWIDTH, SWAP_TABLE, swap_times
 
 
 @transformation
@@ -33,8 +32,7 @@ def memory(
     mb: MB per processor, for constant.
     seed: of the random numbers.
     """
-    drawn = _drawn_rows(workload, seed)
-    sizes = np.rint(np.array([row[2] for row in SWAP_TABLE]) * KB_PER_MB).astype(np.int64)[drawn]
+    sizes, _ = _drawn(workload, seed)
     if source == "table":
         return workload.with_columns(memory_kb=sizes)
     if source == "constant":
@@ -73,9 +71,7 @@ def swap(
             raise UsageError("swap: constant needs seconds, a number of at least 0")
         return workload.with_columns(swap=np.full(len(workload), round(seconds * SECOND)))
     if source == "table":
-        drawn = _drawn_rows(workload, seed)
-        times = np.rint(np.array([row[3] for row in SWAP_TABLE]) * SECOND).astype(np.int64)[drawn]
-        sizes = np.rint(np.array([row[2] for row in SWAP_TABLE]) * KB_PER_MB).astype(np.int64)[drawn]
+        sizes, times = _drawn(workload, seed)
         return workload.with_columns(swap=times, memory_kb=sizes)
     if bandwidth <= 0:
         raise UsageError(f"swap: bandwidth must be above 0, not {bandwidth:g}")
@@ -85,9 +81,12 @@ def swap(
     return workload.with_columns(swap=swap_times(size, bandwidth))
 
 
-def _drawn_rows(workload: Workload, seed: int) -> Column:
-    """A row of the table for every job, drawn in submission order."""
-    return by_submission(workload, generator(seed).integers(0, len(SWAP_TABLE), len(workload)))
+def _drawn(workload: Workload, seed: int) -> tuple[Column, Column]:
+    """Size (kB) and swapping time (µs) of a row of the table for every job, drawn in submission order."""
+    row = by_submission(workload, generator(seed).integers(0, len(SWAP_TABLE), len(workload)))
+    sizes = np.rint([mb * KB_PER_MB for _, _, mb, _ in SWAP_TABLE]).astype(np.int64)
+    times = np.rint([seconds * SECOND for _, _, _, seconds in SWAP_TABLE]).astype(np.int64)
+    return sizes[row], times[row]
 
 
 def _recorded(workload: Workload) -> Column:

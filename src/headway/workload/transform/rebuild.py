@@ -63,8 +63,7 @@ def moved(workload: Workload, submit: Ints) -> dict[str, Column]:
 def on_grid(times: NDArray[np.float64], like: Column) -> Ints:
     """Times (µs) to the nearest second where all of `like` are whole seconds, else to the nearest µs."""
     step = step_of(like)
-    rounded: Ints = np.rint(times / step).astype(np.int64) * step
-    return rounded
+    return np.rint(times / step).astype(np.int64) * step
 
 
 def step_of(times: Column) -> int:
@@ -173,15 +172,13 @@ def probabilities(shares: list[float], where: str) -> NDArray[np.float64]:
     values = np.array(shares, float)
     if len(values) == 0 or np.any(values < 0) or values.sum() <= 0:
         raise UsageError(f"{where}: shares must be at least 0 and not all 0")
-    normalised: NDArray[np.float64] = values / values.sum()
-    return normalised
+    return np.asarray(values / values.sum())
 
 
 def executed_area(workload: Workload) -> NDArray[np.float64]:
     """Processor-seconds each job uses when it runs: procs x min(runtime, walltime)."""
     ran = np.minimum(workload.runtime, workload.walltime)
-    area: NDArray[np.float64] = workload.procs * (ran / SECOND)
-    return area
+    return workload.procs * (ran / SECOND)
 
 
 OF_SIZE = ("cpus", "cpus_with_gpus", "min_nodes", "max_nodes", "memory_job_mb")
