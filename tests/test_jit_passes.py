@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from typing import Any
 
 import numpy as np
@@ -81,28 +80,6 @@ def test_a_kernel_with_a_function_inside_has_it_joined(monkeypatch: pytest.Monke
     assert jit_passes.CLOSURES in passes_run(monkeypatch, made)
     inner = kernels.kernel(made)
     assert kernels.entry(lambda table, i: inner(table, i))(np.arange(5), 3) == squares(np.arange(5), 3) == 18
-
-
-def searches(function: Any) -> set[str]:
-    """What numba looks for in the code of a kernel."""
-    found: set[str] = set()
-
-    def note(frame: Any, event: str, given: Any) -> None:
-        if event == "call" and frame.f_code.co_name.startswith("peep_hole_"):
-            found.add(frame.f_code.co_name)
-
-    made = kernels.kernel(function)
-    sys.setprofile(note)
-    try:
-        made.compile(KIND)
-    finally:
-        sys.setprofile(None)
-    return found
-
-
-def test_our_code_is_not_searched_for_what_it_does_not_have() -> None:
-    ours, users = searches(as_ours(read)), searches(kernels.calling(read))
-    assert users - ours == set(jit_passes.NOT_IN_KERNELS)
 
 
 @pytest.mark.parametrize("fails", [False, True])

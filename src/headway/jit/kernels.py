@@ -40,6 +40,9 @@ types: Any = None
 njit: Any = None
 """numba's own, where kernels are compiled; untyped, because its types do not know the option `_nrt`."""
 
+if TUNED:
+    # numba raises and catches errors by itself, and to colour those takes a tenth of the time to compile.
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 if not INTERPRETED:
     numba, types = import_module("numba"), import_module("numba.core.types")
     njit = numba.njit
@@ -52,7 +55,7 @@ if TUNED:
     tuning.see_blas_from_afar()
     tuning.load_before_all_is_known()
     tuning.ask_once()
-    tuning.spare_what_no_kernel_needs()
+    tuning.count_no_references()
     tuning.know_arrays()
     tuning.take_parts_as_they_were_put()
     tuning.measure_once()
@@ -60,7 +63,6 @@ if TUNED:
     passes = import_module("headway.jit.passes")
     passes.collect_no_garbage()
     passes.leave_out_passes()
-    passes.read_plain_code()
 
 
 def kept(function: Function, *signature: Any, **options: Any) -> Function:

@@ -2,13 +2,11 @@
 
 A policy is made of hundreds of small kernels, so what is done for each of them counts. Passes are left out in
 this package's inner kernels only, which are known to be plain loops over tables: a user's own keep them all.
-Only numba's collecting of warnings is left out for these, too: they are shown as they come.
 """
 
 from __future__ import annotations
 
 import gc
-from contextlib import nullcontext
 from typing import Any
 
 from headway.jit.tuning import has_closures, is_inner
@@ -28,13 +26,6 @@ NEEDLESS = frozenset(
 )
 """numba's passes over ``with``, closures, literal types, whole arrays and parallel loops."""
 CLOSURES = "inline_closure_likes"
-NOT_IN_KERNELS = (
-    "peep_hole_list_to_tuple",
-    "peep_hole_delete_with_exit",
-    "peep_hole_call_function_ex_to_call_function_kw",
-    "peep_hole_fuse_dict_add_updates",
-)
-"""What numba looks for in the code of every function: ``with``, ``*`` and ``**``, large dictionaries."""
 
 
 def is_plain(state: Any) -> bool:
@@ -96,24 +87,3 @@ def leave_out_passes() -> None:
                 state.func_ir.blocks = in_order(state.func_ir.blocks)
 
     setattr(manager, "_runPass", run_pass)  # noqa: B010
-
-
-def read_plain_code() -> None:
-    """Look for no ``with``, no ``**`` and no lists of arguments in the code of kernels; catch no warnings."""
-    from numba.core import errors, interpreter
-
-    reader: Any = interpreter.Interpreter
-    polish: Any = reader.post_process
-    fixer: Any = getattr(errors, "WarningsFixer")  # noqa: B009
-    catch: Any = fixer.catch_warnings
-    spared = {getattr(interpreter, name, None) for name in NOT_IN_KERNELS}
-
-    def post_process(reader: Any, looks: Any, code: Any) -> Any:
-        plain = is_inner() and code.func_id.modname.startswith("headway.")
-        return polish(reader, [look for look in looks if not (plain and look in spared)], code)
-
-    def catch_warnings(fixer: Any, filename: Any = None, lineno: Any = None) -> Any:
-        return nullcontext() if is_inner() else catch(fixer, filename, lineno)
-
-    setattr(reader, "post_process", post_process)  # noqa: B010
-    setattr(fixer, "catch_warnings", catch_warnings)  # noqa: B010

@@ -237,20 +237,16 @@ def ask_once() -> None:
     setattr(types.BaseFunction, "get_call_type", get_call_type)  # noqa: B010
 
 
-def spare_what_no_kernel_needs() -> None:
-    """Leave out what numba works out for code that counts references, allocates or raises errors.
+def count_no_references() -> None:
+    """Do not work out where variables die, which only code that counts references or generates needs to know.
 
-    Where variables die is of use to reference counts and generators only; it is a tenth of the time to
-    compile. Expressions of whole arrays, which numba looks for, would allocate. Errors that it raises and
-    catches by itself need no colours.
+    That is a tenth of the time to compile.
     """
-    from numba.core import errors, postproc, transforms
-    from numba.core.rewrites import registry
+    from numba.core import postproc, transforms
 
     process: Any = postproc.PostProcessor.run
     lifetime: Any = postproc.VariableLifetime
     in_order: Any = transforms.canonicalize_cfg
-    rewrite: Any = registry.RewriteRegistry.apply
 
     def run(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
         if not is_inner() or processor.func_ir.is_generator:
@@ -261,20 +257,7 @@ def spare_what_no_kernel_needs() -> None:
         code.variable_lifetime = lifetime(code.blocks)  # works out what it is asked for
         code.generator_info = None
 
-    def apply(registry: Any, kind: str, state: Any) -> None:
-        if kind != "after-inference" or not is_inner():
-            rewrite(registry, kind, state)
-
     setattr(postproc.PostProcessor, "run", run)  # noqa: B010
-    setattr(registry.RewriteRegistry, "apply", apply)  # noqa: B010
-    scheme: Any = getattr(errors, "HighlightColorScheme", None)
-    if scheme is not None:
-        mark_up = scheme._markup
-
-        def in_colour(scheme: Any, message: str, *how: Any, **more: Any) -> Any:
-            return message if is_inner() else mark_up(scheme, message, *how, **more)
-
-        setattr(scheme, "_markup", in_colour)  # noqa: B010
 
 
 def know_arrays() -> None:
