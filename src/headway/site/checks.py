@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from headway.plain import counted
 from headway.site.entries import Entry
 from headway.site.model import Limits, Partition
+from headway.site.parameters import SCHEDULER, TIMES, WHOLE
 
 if TYPE_CHECKING:
     from headway.site.site import Site
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 def check(
     site: Site, partition_lines: list[Entry], qos_lines: Mapping[str, Entry], association_lines: list[Entry]
 ) -> None:
-    """Raise the first contradiction."""
+    """Raise the first contradiction, or the first number that is none."""
+    _numbers(site)
     lines = {name.strip(): line for line in partition_lines for name in line.get("PartitionName").split(",")}
     for partition in site.partitions:
         _partition(site, partition, lines[partition.name])
@@ -41,6 +43,17 @@ def check(
                 if name not in site.qos_place:
                     who = association.user or association.account
                     raise line.error(f"{who} has the QOS {name}, which qos.txt does not have", "QOS")
+
+
+def _numbers(site: Site) -> None:
+    """Read every number that the site sets, also those that only some policies ask for."""
+    for key in filter(site.config.__contains__, WHOLE):
+        site.config.number(key)
+    for key in filter(site.config.__contains__, TIMES):
+        site.config.seconds(key)
+    for name in site.scheduler:
+        if SCHEDULER.get(name) or name == "requeue_delay":
+            site.scheduling_number(name)
 
 
 def _partition(site: Site, partition: Partition, line: Entry) -> None:

@@ -11,6 +11,8 @@ from headway.site.parameters import DEFAULTS, FORMER, IN_SECONDS, SCHEDULER
 from headway.units import LONGEST, SECOND
 from headway.values import LARGEST
 
+CORRECT = "correct it, or take it out for Slurm's default"
+
 
 class Config(Mapping[str, str]):
     """Parameters by name in any case; iterating gives those that the site sets, `get` Slurm's defaults too.
@@ -67,11 +69,11 @@ class Config(Mapping[str, str]):
         try:
             found = int(float(text.split()[0])) if text.strip() else 0
         except ValueError:
-            raise self.error(f"{text!r} is not a whole number", key) from None
+            raise self.error(f"{text!r} is not a whole number; {CORRECT}", key) from None
         except OverflowError:
-            raise self.error("is a number out of range", key) from None
-        if abs(found) > LARGEST:
-            raise self.error("is a number out of range", key)
+            raise self.error(f"is a number out of range; {CORRECT}", key) from None
+        if not 0 <= found <= LARGEST:
+            raise self.error(f"is a number out of range; {CORRECT}", key)
         return found
 
     def seconds(self, key: str) -> int | None:
@@ -84,7 +86,7 @@ class Config(Mapping[str, str]):
         except ValueError as error:
             raise self.error(str(error), key) from None
         if found is not None and found > LONGEST // SECOND:
-            raise self.error("is longer than can be kept", key)
+            raise self.error(f"is longer than can be kept; {CORRECT}", key)
         return found
 
     def weights(self, key: str) -> dict[str, float]:

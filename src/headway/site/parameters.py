@@ -33,6 +33,20 @@ IN_SECONDS = frozenset((
 ))  # fmt: skip
 """Times whose bare numbers are seconds; those of all others are minutes."""
 
+WHOLE = (
+    "CompleteWait", "DefMemPerCPU", "DefMemPerNode", "FairShareDampeningFactor", "JobRequeue", "KillWait",
+    "MaxMemPerCPU", "MaxMemPerNode", "MessageTimeout", "MinJobAge", "PriorityWeightAge",
+    "PriorityWeightAssoc", "PriorityWeightFairshare", "PriorityWeightJobSize", "PriorityWeightPartition",
+    "PriorityWeightQOS",
+)  # fmt: skip
+"""Parameters that are read as whole numbers."""
+
+TIMES = (
+    "OverTimeLimit", "PreemptExemptTime", "PriorityCalcPeriod", "PriorityDecayHalfLife", "PriorityMaxAge",
+    "ResumeTimeout", "ResvOverRun", "SchedulerTimeSlice", "SuspendTime",
+)  # fmt: skip
+"""Parameters that are read as times."""
+
 SCHEDULER: dict[str, str] = {
     "assoc_limit_stop": "", "batch_sched_delay": "3", "bf_busy_nodes": "", "bf_continue": "",
     "bf_interval": "30", "bf_job_part_count_reserve": "0", "bf_licenses": "",

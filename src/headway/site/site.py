@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.site import values
-from headway.site.config import Config
+from headway.site.config import CORRECT, Config
 from headway.site.diagnosis import Diagnosis
 from headway.site.model import (
     UNLIMITED,
@@ -25,6 +25,7 @@ from headway.site.model import (
 )
 from headway.site.node_names import expanded
 from headway.site.parameters import NEVER, SCHEDULER, TAKEN
+from headway.values import LARGEST
 
 if TYPE_CHECKING:
     from headway.platform import Platform
@@ -189,7 +190,10 @@ class Site:
         try:
             number = int(text)
         except ValueError:
-            raise self.config.error(f"{name}={text} is not a whole number", "SchedulerParameters") from None
+            message = f"{name}={text} is not a whole number; {CORRECT}"
+            raise self.config.error(message, "SchedulerParameters") from None
+        if abs(number) > LARGEST:
+            raise self.config.error(f"{name}: is a number out of range; {CORRECT}", "SchedulerParameters")
         least, most = TAKEN.get(name, (0, number))
         taken = least <= number <= most or number == NEVER.get(name)
         return number if taken else int(SCHEDULER.get(name) or 0)
