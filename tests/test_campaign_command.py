@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 from commands import SWF, Headway
-from headway.campaign import Results
-from headway.cli.sweep import overview
+from headway.campaign import Campaign, Progress, Results
+from headway.cli import first_use
+from headway.cli.sweep import _with_compiling, overview
 
 SWEEP = """\
 baseline = "easy"
@@ -44,6 +45,23 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "four.swf").write_text(SWF)
     return Headway(tmp_path, capsys, monkeypatch)
+
+
+def test_compiling_is_told_only_where_a_cell_is_run_by_slurms_rules(
+    run: Headway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.write("sweep.toml", SWEEP)
+    campaign = Campaign.from_toml(run.folder / "sweep.toml")
+    first, second = (campaign.run(run.folder / "kept", workers=1).progress for _ in range(2))
+    assert first is not None and first.policies == {"easy", "fcfs"}
+    assert second is not None and second.skipped == 6 and second.policies == set()
+
+    told: list[str] = []
+    monkeypatch.setattr(first_use, "tell_compiling", lambda policy, display: told.append(policy))
+    tell = _with_compiling(lambda progress: None)
+    for progress in (second, first, Progress(policies={"easy", "slurm"}), Progress(policies={"slurm"})):
+        tell(progress)
+    assert told == ["slurm"]
 
 
 def test_a_sweep_writes_results_and_goes_on_where_it_stopped(run: Headway) -> None:

@@ -187,12 +187,6 @@ class Campaign:
             store.merge()
         return Results.open(out, run.progress)
 
-    @property
-    def policies(self) -> frozenset[str]:
-        """Names of the policies and baselines."""
-        specs = (spec for v in self.variants for spec in (v.spec, v.baseline))
-        return frozenset(spec.name for spec in specs if spec is not None)
-
     def unseen(self) -> list[str]:
         """Where policies and measures of the user's own take in what their cells' identity does not cover."""
 

@@ -48,6 +48,8 @@ class Progress:
     seconds: float = 0.0
     repeated: dict[str, str] = field(default_factory=dict)
     """Workloads whose cells are those of another one, for the same jobs on the same machine."""
+    policies: set[str] = field(default_factory=set)
+    """Names of the policies of which some cell is run, as far as workloads were opened."""
 
     @property
     def rate(self) -> float:
@@ -199,7 +201,9 @@ def note_plan(run: Run, batches: Sequence[Batch], number: int, openings: int) ->
                 run.progress.repeated[cell.columns["workload"]] = first
         batch.cells[:] = [cell for cell in batch.cells if run.plan[cell.id] is cell]
     cells = [cell for batch in batches for cell in batch.cells]
-    run.progress.skipped += len(cells) - len(run.missing(cells))
+    missing = run.missing(cells)
+    run.progress.skipped += len(cells) - len(missing)
+    run.progress.policies.update(cell.spec.name for cell in missing)
     run.progress.exact = number == openings
     run.progress.total = round(len(run.plan) / number * openings)
 

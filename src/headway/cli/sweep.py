@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from headway.campaign import Progress, Results
+    from headway.cli.sweep_progress import Tell
 
 JUDGED = ("mean_bsld", "mean_wait", "mean_response")
 """Metrics that policies are judged by: the first of them that the campaign has."""
@@ -68,7 +69,6 @@ def sweep(
     if workers is not None and dask is not None:
         raise UsageError("give either --workers or --dask, not both")
     from headway.campaign import Campaign
-    from headway.cli.first_use import tell_compiling
     from headway.cli.sweep_progress import shown
 
     if table is not None:
@@ -85,10 +85,9 @@ def sweep(
             f"{', '.join(places[:3])}: what is read or imported there is not part of a cell's identity; "
             "when it has changed, give --fresh"
         )
-    if not quiet and "slurm" in campaign.policies:
-        tell_compiling("slurm", Display())
     again = {"retry_failed": retry_failed, "fresh": fresh}
-    with _kept_in(folder), shown(quiet) as tell:
+    with _kept_in(folder), shown(quiet) as show:
+        tell = show if quiet else _with_compiling(show)
         if dask is None:
             results = campaign.run(folder, workers=workers, progress=tell, **again)
         else:
@@ -106,6 +105,22 @@ def sweep(
         _write_table(results, judged or JUDGED[0], table)
         Display(quiet).say(f"table of {judged} written to {table}")
     return FAULT if failed else None
+
+
+def _with_compiling(show: Tell) -> Tell:
+    """Also say that Slurm's rules are compiled first, once a cell is to be run by them."""
+    from headway.cli.first_use import tell_compiling
+
+    told = False
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        if "slurm" in progress.policies and not told:
+            told = True
+            tell_compiling("slurm", Display())
+        show(progress)
+
+    return tell
 
 
 @contextmanager
