@@ -14,7 +14,7 @@ from headway import Schedule
 from headway.errors import InputError
 from headway.replay import fidelity, recorded
 from headway.replay.reasons import reasons
-from headway.replay.trust import trust
+from headway.replay.sentences import trust
 from headway.report.replay import replay_page
 from headway.site.model import Association
 from headway.what_if.causes import Cause

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from headway.check.laws import LAWS
-from headway.check.run import check_policy
-from headway.check.verdict import Breach, Check
+from headway.check.run import Breach, Check, check_policy
 
 __all__ = ["LAWS", "Breach", "Check", "check_policy"]

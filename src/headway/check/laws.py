@@ -9,14 +9,47 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.audit import audit
-from headway.check.course import Course
 from headway.check.instances import Instance, Request
 from headway.errors import PolicyError
 from headway.platform import Platform
 from headway.schedule import Schedule
+from headway.schedule.table import all_pieces
 from headway.simulate import simulate
 from headway.units import SECOND, seconds_text
 from headway.workload import Workload
+
+Column = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Course:
+    """One entry for every stretch of time in which a job held processors; ``job`` is a row of the log."""
+
+    job: Column
+    start: Column
+    end: Column
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> Course:
+        """The stretches of a schedule."""
+        pieces = all_pieces(schedule)
+        held = pieces.holding
+        return cls(pieces.job[held], pieces.start[held], pieces.end[held])
+
+    def running(self, t: int) -> npt.NDArray[np.bool_]:
+        """Which stretches hold at ``t``."""
+        return np.asarray((self.start <= t) & (self.end > t), dtype=np.bool_)
+
+    def begun(self, t: int) -> set[tuple[int, int]]:
+        """(job, start) of every stretch that has begun by ``t``."""
+        seen = self.start <= t
+        return set(zip(self.job[seen].tolist(), self.start[seen].tolist(), strict=True))
+
+    def held(self, row: int, t: int) -> int:
+        """How long a job has held processors by ``t``, µs; -1 if it has not begun."""
+        mine = (self.job == row) & (self.start <= t)
+        return int(np.sum(np.minimum(self.end[mine], t) - self.start[mine])) if mine.any() else -1
+
 
 LAWS = {
     "answers": "every pass is answered with a decision, without an error",

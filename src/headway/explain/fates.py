@@ -12,10 +12,9 @@ import numpy as np
 
 from headway.explain.moves import moved
 from headway.explain.place import Case
-from headway.explain.provisional import provisional
+from headway.explain.provisional import over_deadlines, provisional
 from headway.explain.redirection import redirected
 from headway.explain.urgent import guest, suspended, urgent
-from headway.explain.urgent_deadlines import over_deadlines
 from headway.explain.words import at, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
 from headway.units import duration

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from headway.replay.fidelity import Fidelity, fidelity, recorded_waits
-from headway.replay.recorded import recorded
+from headway.replay.fidelity import Fidelity, fidelity, recorded, recorded_waits
 
 __all__ = ["Fidelity", "fidelity", "recorded", "recorded_waits"]

@@ -7,6 +7,8 @@ Where there are several simulations of the same jobs, under several seeds, the n
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -48,48 +50,48 @@ def errors(simulated: Times, recorded: Times) -> Row:
     return row
 
 
-def by_size(schedule: Schedule, rows: NDArray[np.int64], simulated: Times, recorded: Times) -> list[Row]:
-    """One line for each class of sizes up to a power of two."""
-    power = size_classes(schedule.procs[rows]).astype(np.int64)
-    return _table("size", power, size_class, simulated, recorded)
+@dataclass(frozen=True)
+class Waits:
+    """Waits of jobs of a schedule, `simulated` with a line for each seed; in µs."""
 
+    schedule: Schedule
+    rows: NDArray[np.int64]
+    simulated: Times
+    recorded: Times
 
-def by_week(schedule: Schedule, rows: NDArray[np.int64], simulated: Times, recorded: Times) -> list[Row]:
-    """One line for each week of submission, named by the day on which it begins where the log tells."""
-    submit = schedule.submit[rows]
-    first, origin = int(submit.min()) if len(submit) else 0, schedule.unix_start
+    def by_size(self) -> list[Row]:
+        """One line for each class of sizes up to a power of two."""
+        power = size_classes(self.schedule.procs[self.rows]).astype(np.int64)
+        return self._table("size", power, size_class)
 
-    def name(week: int) -> object:
-        if origin is None:
-            return week + 1
-        return datetime.fromtimestamp(origin + (first + week * WEEK) // SECOND, UTC).date().isoformat()
+    def by_week(self) -> list[Row]:
+        """One line for each week of submission, named by the day on which it begins where the log tells."""
+        submit = self.schedule.submit[self.rows]
+        first, origin = int(submit.min()) if len(submit) else 0, self.schedule.unix_start
 
-    return _table("week", (submit - first) // WEEK, name, simulated, recorded)
+        def name(week: int) -> object:
+            if origin is None:
+                return week + 1
+            return datetime.fromtimestamp(origin + (first + week * WEEK) // SECOND, UTC).date().isoformat()
 
+        return self._table("week", (submit - first) // WEEK, name)
 
-def by_name(
-    schedule: Schedule,
-    column: str,
-    rows: NDArray[np.int64],
-    simulated: Times,
-    recorded: Times,
-    title: str = "",
-) -> list[Row]:
-    """One line for each user, queue or so, those with the most jobs first; `title` is what it is called."""
-    labels = schedule.workload.labels.get(column)
+    def by_name(self, column: str, title: str = "") -> list[Row]:
+        """One line for each user, queue or so, those with most jobs first; `title` is what it is called."""
+        workload = self.schedule.workload
+        labels = workload.labels.get(column)
 
-    def name(code: int) -> object:
-        return code if labels is None else labels[code] if code >= 0 else None
+        def name(code: int) -> object:
+            return code if labels is None else labels[code] if code >= 0 else None
 
-    table = _table(title or column, schedule.workload.columns[column][rows], name, simulated, recorded)
-    return sorted(table, key=lambda row: -row["jobs"])
+        table = self._table(title or column, workload.columns[column][self.rows], name)
+        return sorted(table, key=lambda row: -row["jobs"])
 
-
-def _table(key: str, codes: NDArray[np.int64], name: Any, simulated: Times, recorded: Times) -> list[Row]:
-    order = np.argsort(codes, kind="stable")
-    classes, first = np.unique(codes[order], return_index=True)
-    groups = np.split(order, first[1:])
-    return [
-        {key: name(code)} | errors(simulated[:, group], recorded[group])
-        for code, group in zip(classes.tolist(), groups, strict=True)
-    ]
+    def _table(self, key: str, codes: NDArray[np.int64], name: Callable[[int], object]) -> list[Row]:
+        order = np.argsort(codes, kind="stable")
+        classes, first = np.unique(codes[order], return_index=True)
+        groups = np.split(order, first[1:])
+        return [
+            {key: name(code)} | errors(self.simulated[:, group], self.recorded[group])
+            for code, group in zip(classes.tolist(), groups, strict=True)
+        ]

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from headway.errors import InputError
 from headway.metrics.statistics import mean_time
-from headway.replay.errors_by_class import Row, Times, by_name, by_size, by_week, errors
+from headway.replay.errors_by_class import Row, Times, Waits, errors
 from headway.replay.reasons import reasons
-from headway.replay.trust import trust
-from headway.schedule import Schedule
+from headway.replay.sentences import trust
+from headway.schedule import WHY, Schedule
 from headway.schedule.files import plain
 from headway.workload import Workload
 from headway.workload.divisions import divisions
@@ -93,7 +93,7 @@ def fidelity(*schedules: Schedule) -> Fidelity:
     rows = np.flatnonzero((wait >= 0) & _in_all(schedules))
     recorded = wait[rows]
     simulated = np.stack([_waits(each, first, rows) for each in schedules])
-    overall = errors(simulated, recorded)
+    waits, overall = Waits(first, rows, simulated, recorded), errors(simulated, recorded)
     error, mean = overall["mean_absolute_error"], overall["mean_recorded"]
     return Fidelity(
         policy=first.policy,
@@ -102,14 +102,11 @@ def fidelity(*schedules: Schedule) -> Fidelity:
         overall=overall,
         seeds=[errors(line[None, :], recorded) for line in simulated],
         chance=_chance(simulated),
-        by_size=by_size(first, rows, simulated, recorded),
-        by_queue=by_name(first, "queue", rows, simulated, recorded),
-        by_user=by_name(first, "user", rows, simulated, recorded),
-        by_division={
-            name: by_name(first, column, rows, simulated, recorded, name)
-            for name, column in divisions(first.workload).items()
-        },
-        by_week=by_week(first, rows, simulated, recorded),
+        by_size=waits.by_size(),
+        by_queue=waits.by_name("queue"),
+        by_user=waits.by_name("user"),
+        by_division={name: waits.by_name(column, name) for name, column in divisions(first.workload).items()},
+        by_week=waits.by_week(),
         reasons=reasons(first, rows, recorded),
     )
 
@@ -133,3 +130,26 @@ def _waits(schedule: Schedule, first: Schedule, rows: NDArray[np.int64]) -> Time
 def _chance(simulated: Times) -> float | None:
     pairs = [np.abs(one - two) for one, two in combinations(simulated, 2)]
     return mean_time(np.concatenate(pairs)) if pairs else None
+
+
+def recorded(schedule: Schedule) -> Schedule:
+    """The recorded starts and ends of those simulated jobs whose waits the log has.
+
+    They ran on as many processors as they were given, and past their requests where the log says so.
+    """
+    kept = recorded_waits(schedule.workload) >= 0
+    workload = schedule.workload.select(kept, rule="recorded", action="no recorded wait: left out")
+    start = workload.submit + workload.wait
+    given = workload.get("allocated")
+    procs = workload.procs if given is None else np.where(given > 0, given, workload.procs)
+    return Schedule(
+        workload=workload,
+        platform=schedule.platform,
+        policy="recorded",
+        start=start,
+        end=start + workload.runtime,
+        why=np.full(len(workload), WHY.index("recorded")),
+        killed=np.zeros(len(workload), np.bool_),
+        procs=procs,
+        capacity=schedule.capacity,
+    )
