@@ -496,7 +496,8 @@ def test_laws_have_unique_names() -> None:
 
 def test_large_and_small_schedules_are_judged_alike() -> None:
     """The compiled replay, used from some size on, against the plain one."""
-    from headway.audit import head_replay
+    from headway.audit import record_of
+    from headway.audit.laws import queue_order
 
     random = np.random.default_rng(5)
     jobs: list[Job] = [
@@ -513,13 +514,10 @@ def test_large_and_small_schedules_are_judged_alike() -> None:
     for place in random.integers(0, 400, 20):
         starts[place] += 3
     made = schedule(jobs, starts, 8)
-    arguments = (
-        *(made.start, made.end, made.start + made.walltime, made.submit),
-        *(np.arange(400), made.procs, 8),
-    )
-    plain = head_replay.late_heads(*arguments)
+    record = record_of(made)
+    plain = queue_order.late_heads(record, record.start + record.walltime)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(head_replay, "COMPILE_FROM", 0)
-        compiled = head_replay.late_heads(*arguments)
+        patch.setattr(queue_order, "COMPILE_FROM", 0)
+        compiled = queue_order.late_heads(record, record.start + record.walltime)
     assert len(plain[0]) > 0
     assert [column.tolist() for column in plain] == [column.tolist() for column in compiled]

@@ -246,15 +246,13 @@ def _moves_of(schedule: Schedule, chosen: Column) -> Moves | None:
 
 def _molding(log: Workload, rows: Column, platform: Platform) -> dict[str, Any]:
     """What the log says of home, size limits and parallel fractions."""
-    found: dict[str, Any] = {}
-    for name, column in (("local", "local"), ("fraction", "parallel_fraction"), ("limit", "max_procs")):
-        values = log.get(column)
-        found[name] = None if values is None else values[rows]
-    codes = log.get("cluster")
+    columns = {"local": "local", "fraction": "parallel_fraction", "limit": "max_procs"}
+    found = {name: _column(log, column, rows) for name, column in columns.items()}
+    codes = _column(log, "cluster", rows)
     if codes is not None:
         names = [cluster.name for cluster in platform.clusters]
         known = [names.index(n) if n in names else NONE for n in log.labels.get("cluster", ())]
-        found["home"] = np.array([*known, NONE])[codes[rows]]
+        found["home"] = np.array([*known, NONE])[codes]
     return found
 
 
@@ -280,29 +278,22 @@ def match(log: Workload, jobs: Column) -> tuple[Match, list[int], list[int], lis
 
 def asked(log: Workload, rows: Column) -> dict[str, Any]:
     """The log's side of a record."""
-    fraction, urgent = log.get("parallel_fraction"), log.get("urgent")
-    deadline = log.get("deadline")
-    columns = {
-        name: log.columns[column][rows]
-        for name, column in (
-            ("job", "job"),
-            ("submit", "submit"),
-            ("asked", "procs"),
-            ("asked_walltime", "walltime"),
-            ("asked_runtime", "runtime"),
-            ("asked_submit", "trace_submit" if "trace_submit" in log else "submit"),
-        )
-    }
+    names = ("job", "submit", "urgent", "deadline", "file", "file_gb", "needs_node_gb")
+    columns = {name: _column(log, name, rows) for name in names}
+    columns |= {f"asked_{name}": _column(log, name, rows) for name in ("walltime", "runtime")}
+    fraction = _column(log, "parallel_fraction", rows)
     return columns | {
         "row": rows,
-        "moldable": None if fraction is None else ~np.isnan(fraction[rows]),
-        "urgent": None if urgent is None else urgent[rows],
-        "deadline": None if deadline is None else deadline[rows],
-        **{
-            name: None if log.get(name) is None else log.columns[name][rows]
-            for name in ("file", "file_gb", "needs_node_gb")
-        },
+        "asked": _column(log, "procs", rows),
+        "asked_submit": _column(log, "trace_submit" if "trace_submit" in log else "submit", rows),
+        "moldable": None if fraction is None else ~np.isnan(fraction),
     }
+
+
+def _column(log: Workload, name: str, rows: Column) -> Any:
+    """A column of the log at these rows; None where it has none."""
+    values = log.get(name)
+    return None if values is None else values[rows]
 
 
 def _pieces_of(schedule: Schedule, chosen: Column) -> tuple[Pieces | None, dict[str, Places]]:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from headway.audit.held import Held, busy, runs
 from headway.audit.laws.capacity import overfull
-from headway.audit.on_nodes import Column, OnNodes
+from headway.audit.on_nodes import Column, Held, OnNodes, busy, runs
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, listed, of_jobs, together
 from headway.plain import counted

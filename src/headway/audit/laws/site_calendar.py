@@ -9,9 +9,9 @@ from collections import defaultdict
 
 import numpy as np
 
-from headway.audit.held import runs
 from headway.audit.laws.partitions import Complaint, complaints
 from headway.audit.laws.run_length import LATE
+from headway.audit.on_nodes import runs
 from headway.audit.record import Record
 from headway.audit.verdict import Finding
 from headway.schedule import Shares

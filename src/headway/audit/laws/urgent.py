@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.audit.laws import nobody_urgent, request
+from headway.audit.laws import request
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, Law, fault, found, of_jobs, together
 from headway.policies.spec import Spec
 from headway.schedule import STATES, Pieces
 from headway.schedule.codes import FOR_URGENT
 from headway.units import seconds_text
+from headway.workload import Workload
 
 PROMPT = "urgent prompt"
 Column = NDArray[np.int64]
@@ -182,7 +184,7 @@ def urgent_laws(spec: Spec) -> tuple[Law, ...]:
     regular = str(spec.params.get("regular", "conservative"))
     plain = f"{regular}(compress=scratch)"
     demands = f"without urgent jobs, {plain} job for job"
-    laws.append(Law("nobody urgent", demands, partial(nobody_urgent.check, policy=plain)))
+    laws.append(Law("nobody urgent", demands, partial(check_nobody, policy=plain)))
     if spec.params.get("host_memory") == "unlimited" or spec.params.get("preempt") == "kill":
         demands = "an urgent job that fits beside the others starts on arrival, or after swap-outs"
         until = under_way if spec.params.get("leftover") == "swapped" else swapped_out
@@ -198,3 +200,42 @@ def overrun_laws(spec: Spec) -> tuple[Law, ...]:
         return ()
     demands = "the log's processors and times; an urgent job has the walltime that it needed"
     return (Law("request", demands, request.check_overrun),)
+
+
+def check_nobody(record: Record, policy: str) -> Finding | None:
+    """Without urgent jobs UJFB is backfilling that makes all reservations anew, job for job.
+
+    The jobs are scheduled once more by that ``policy``, without any word of urgency. All that is needed is in
+    the log: requests, run times and submissions, or whom a user waited for. Nothing is said where a job is
+    urgent, jobs are missing, or others have waited there too.
+    """
+    others = record.missing or record.instants is not None
+    if others or (record.urgent is not None and record.urgent.any()):
+        return None
+    from headway.simulate import simulate
+
+    order = np.argsort(record.row, kind="stable")
+    columns: dict[str, Any] = {
+        "submit": record.submit,
+        "procs": record.procs,
+        "walltime": record.walltime,
+        "runtime": record.runtime,
+        "deadline": np.full(len(record), -1) if record.deadline is None else record.deadline,
+    }
+    if record.follows is not None and record.think is not None:  # some may come in a further turn
+        led = record.leader >= 0
+        columns |= {"job": record.job, "follows": np.where(led, record.follows, -1), "think": record.think}
+    log = Workload.from_arrays(unit="us", **{name: column[order] for name, column in columns.items()})
+    start = np.empty(len(record), np.int64)
+    start[order] = simulate(log, record.capacity, policy).start
+
+    def describe(row: int) -> Fault:
+        job, t = record.job[row], record.start[row]
+        message = (
+            f"no job is urgent, and job {job} starts at {seconds_text(t)}, under {policy} at "
+            f"{seconds_text(start[row])}"
+        )
+        return fault(min(t, start[row]), (job,), message)
+
+    wrong = np.flatnonzero(record.start != start)
+    return found(wrong[np.argsort(record.start[wrong], kind="stable")].tolist(), describe)
