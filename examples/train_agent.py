@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 import headway
-from headway.campaign.student import quantile
+from headway.campaign.intervals import quantile
 from headway.gym import Episodes, SchedulingVectorEnv
 from headway.policies.agent.features import OF_SLOT
 from headway.policies.agent.network import OF_SCORE, from_flat

@@ -18,9 +18,8 @@ import pytest
 
 import headway
 from headway.campaign import Campaign, Results, figures, running, workers
-from headway.campaign.cell import Cell
 from headway.campaign.identity import policy_key, workload_digest
-from headway.campaign.measure import Chunk, Outcome, Settings, run_task, tasks_of
+from headway.campaign.measure import Cell, Chunk, Outcome, Settings, Task, run_task
 from headway.campaign.store import Store
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec
@@ -463,7 +462,7 @@ def test_a_measure_that_changes_during_a_campaign_is_told(tmp_path: Path) -> Non
     file = tmp_path / "m.py"
     file.write_text("def mine(schedule):\n    return {'mine': 1}\n")
     campaign = small(measures=[f"{file}:mine"])
-    [task, *_] = tasks_of(campaign.cells())
+    task = Task.of(campaign.cells()[0])
     file.write_text("def mine(schedule):\n    return {'mine': 2}\n")
     outcome = run_task(task, generate(MODEL.format(seed=0)), campaign.settings)
     assert outcome.error == "the source of a measure changed after the campaign began; run it again"

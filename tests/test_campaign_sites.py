@@ -12,8 +12,8 @@ import pytest
 
 import headway
 from headway.campaign import Campaign
-from headway.campaign.cell import Cell
 from headway.campaign.judging import OTHER_JOBS, TOO_FEW
+from headway.campaign.measure import Cell
 from headway.changes import Case, changed
 from headway.site import Site
 from headway.site.described import digest

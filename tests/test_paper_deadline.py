@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headway.papers import Request
-from headway.papers.deadline import example, runs, work
+from headway.papers.deadline import figures, runs, work
 from headway.papers.deadline.logs import REPORTED, THIRDS, Log, labelled, of_paper, prepared
 from headway.papers.deadline.runs import Run, Runs
 from headway.papers.deadline.tables import READINGS, implied_changes, saturation
@@ -37,7 +37,7 @@ def test_what_the_tables_imply_for_flexible_tasks() -> None:
 def test_figure_1() -> None:
     """T1 gives way to T2 and not to T4, T3 to both; CBF keeps to the order of submission."""
     for policy, starts in (("dbf", [0, 4, 2, 9, 7]), ("conservative", [0, 2, 5, 7, 9])):
-        assert (example.schedule(policy).start / HOUR).tolist() == starts
+        assert (figures.example(policy).start / HOUR).tolist() == starts
 
 
 def test_calendar_deadlines_are_drawn_up() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from headway.errors import UsageError
 from headway.papers import Request
-from headway.papers.reallocation import runs, same_state, scenarios, work
+from headway.papers.reallocation import beyond, runs, scenarios, work
 from headway.papers.reallocation.claims import dedicated_claims, exact_claims, shared_claims
 from headway.papers.reallocation.runs import COUPLES, Campaign, Runs, Setting
 from headway.papers.reallocation.scenarios import (
@@ -148,7 +148,7 @@ def test_claims_that_need_no_runs() -> None:
 def test_both_searches_are_asked_in_the_same_state() -> None:
     """The tasks before the one that chooses are where they were, so the binary search gives it the same."""
     jobs, machine = drawn(jobs_of(SMALL, {}, load=1.5), True, 1), platform_of(SMALL, False)
-    found = same_state.compared(jobs, machine, 6)
+    found = beyond.both_searches(jobs, machine, 6)
     assert found["tasks"] == 6 and found["faithful"] == 1
     assert 0 <= found["same"] <= found["as_good"] <= 1
 

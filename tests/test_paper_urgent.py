@@ -21,7 +21,7 @@ from headway.papers import Request
 from headway.papers.log import Log
 from headway.papers.urgent import measure_swap, runs, work
 from headway.papers.urgent.claims import _kill
-from headway.papers.urgent.drawings import CASES, case
+from headway.papers.urgent.figures import CASES, case
 from headway.papers.urgent.logs import open_logs, share_with_memory, with_urgent
 from headway.papers.urgent.runs import Run, Runs, apart, dedicated
 from headway.papers.urgent.seeds import COMPARED, estimate

@@ -12,9 +12,8 @@ import pytest
 
 import headway
 from headway.campaign import Results, tables
-from headway.campaign.intervals import MINIMUM, Paired, paired
+from headway.campaign.intervals import MINIMUM, Paired, paired, quantile
 from headway.campaign.judging import INDISTINGUISHABLE, TOO_FEW, verdict
-from headway.campaign.student import quantile
 
 
 def results_of(rows: list[dict[str, object]], folder: Path = Path(".")) -> Results:

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import headway
-from headway.campaign.cell import Batch, Cell
 from headway.campaign.cells import batches
 from headway.campaign.identity import content_digest, file_digests, own_files, source_digests
-from headway.campaign.measure import Settings, measure_file
+from headway.campaign.measure import Batch, Cell, Settings, measure_file
 from headway.campaign.results import Results
 from headway.campaign.running import Run, Tell, run_cells
 from headway.campaign.sources import Source, located, make_source, texts

@@ -8,7 +8,6 @@ from itertools import islice
 from threading import Thread
 from typing import Any
 
-from headway.campaign.cell import Batch, Cell
 from headway.campaign.identity import (
     as_text,
     code_digest,
@@ -17,7 +16,7 @@ from headway.campaign.identity import (
     policy_key,
     workload_digest,
 )
-from headway.campaign.measure import Settings, measures_key
+from headway.campaign.measure import Batch, Cell, Settings, measures_key
 from headway.campaign.sources import Part, Source
 from headway.campaign.variants import Variant
 from headway.changes import Case, changed, changes_of, counts_processors

@@ -1,4 +1,4 @@
-"""One cell: simulate it and measure the schedule; what a worker does, wherever it runs."""
+"""A cell: one simulation; what a worker makes of it, wherever it runs: simulate and measure the schedule."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import io
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from headway.campaign.cell import DESCRIBED, Cell
 from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
 from headway.jit import kernels
@@ -30,6 +29,42 @@ from headway.policies.own.sources import digests
 from headway.policies.spec import Spec, parse_spec
 from headway.simulate import run_policy
 from headway.workload import Workload
+
+DESCRIBED = frozenset((
+    "cell", "workload", "part", "block", "seed", "machine", "procs", "policy", "label", "baseline", "status",
+    "changes", "error", "turn",
+))  # fmt: skip
+"""Columns of the results that say which cell a row is and how it ended: names that no number may have."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One simulation, and its place in the campaign.
+
+    `widest` is the largest job of the pair it belongs to: a policy and its baseline get the same jobs.
+    """
+
+    id: str
+    platform: Platform
+    spec: Spec
+    seed: int
+    widest: int
+    columns: dict[str, Any] = field(compare=False)
+    """What describes it in the results."""
+    parameters: dict[str, Any] = field(compare=False)
+    policy_key: object = field(compare=False)
+    measures_key: tuple[str, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One workload and all cells on it."""
+
+    workload: Workload
+    cells: list[Cell]
+    site: str = ""
+    """Digest of the site that the workload is on, before any changes."""
+
 
 WHOLE = frozenset(("jobs", "dropped", "slowdown_excluded", "killed", "max_queue"))
 """Metrics that are counts; every other one is a float, so that a column has one type in all files."""
@@ -241,8 +276,3 @@ def class_rows(sample: Sample) -> list[Row]:
     tables |= by_division(sample)
 
     return [{"by": by, "class": str(row.pop(by)), **row} for by, table in tables.items() for row in table]
-
-
-def tasks_of(cells: Sequence[Cell]) -> tuple[Task, ...]:
-    """The cells as workers need them."""
-    return tuple(Task.of(cell) for cell in cells)

@@ -12,8 +12,7 @@ from queue import Queue
 from threading import Thread
 from typing import Any
 
-from headway.campaign.cell import Batch
-from headway.campaign.measure import Chunk, Outcome, Settings, Task, run_chunk
+from headway.campaign.measure import Batch, Chunk, Outcome, Settings, Task, run_chunk
 from headway.campaign.running import Run, Tell, collect, note_plan
 from headway.errors import UsageError
 from headway.workload import Workload

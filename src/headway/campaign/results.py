@@ -30,7 +30,7 @@ from headway.values import COUNT
 if TYPE_CHECKING:
     import polars as pl
 
-    from headway.campaign.cell import Cell
+    from headway.campaign.measure import Cell
 
 
 AGAIN = "run the campaign again"

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from queue import Empty, Full, Queue
 from statistics import fmean, median
 
-from headway.campaign.cell import Batch, Cell
-from headway.campaign.measure import Chunk, Outcome, Settings, Task, tasks_of
+from headway.campaign.measure import Batch, Cell, Chunk, Outcome, Settings, Task
 from headway.campaign.store import FAILED, Store
 from headway.campaign.workers import Worker
 
@@ -108,7 +107,7 @@ class Run:
 
     def chunks(self, batch: Batch) -> Iterator[Chunk]:
         """The missing cells of a workload, as many in one go as should take about a tenth of a second."""
-        missing = tasks_of(self.missing(batch.cells))
+        missing = tuple(Task.of(cell) for cell in self.missing(batch.cells))
         jobs = len(batch.workload)
         while missing:
             size, seconds = 1, self.expected(missing[0], jobs)

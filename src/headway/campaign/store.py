@@ -33,7 +33,7 @@ from headway.writing import check_utf8, replacing
 if TYPE_CHECKING:
     import polars as pl
 
-    from headway.campaign.cell import Cell
+    from headway.campaign.measure import Cell
 
 RESULTS, CAMPAIGN = "results.parquet", "campaign.json"
 PART = ".part"

@@ -10,17 +10,18 @@ beginning.
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import IO, Any, Protocol
 
 from headway.campaign.measure import Chunk, Outcome, run_chunk
-from headway.campaign.worker import receive, send
 
 
 class Worker(Protocol):
@@ -129,7 +130,7 @@ def _close_streams(child: subprocess.Popen[bytes]) -> None:
 _MAIN = """
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-from headway.campaign.worker import main
+from headway.campaign.workers import main
 main()
 """
 
@@ -156,3 +157,47 @@ def local_workers(
     if processes is None:
         processes = count > MOST_THREADS or (interpreted and count > 1)
     return [Process] * count if processes else [here] * count
+
+
+LENGTH = struct.Struct("<Q")
+
+
+def send(stream: IO[bytes], message: object) -> None:
+    """Write one message: its pickle after the length of that."""
+    data = pickle.dumps(message, protocol=5)
+    stream.write(LENGTH.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """The next message; EOFError where the other side is gone."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    (length,) = LENGTH.unpack(head)
+    data = stream.read(length)
+    if len(data) < length:
+        raise EOFError
+    return pickle.loads(data)
+
+
+def main() -> None:
+    """What a worker process does: it reads chunks of cells, some at a time, and answers with outcomes.
+
+    The campaign starts it as ``python -c``, so that no script of the user's runs twice. It ends when its
+    input does, also when the campaign is killed.
+    """
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Whatever a user's policy prints must not end up among the answers.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        while True:
+            chunks = receive(sys.stdin.buffer)
+            try:
+                answer: object = [outcome for chunk in chunks for outcome in run_chunk(chunk)]
+            except Exception as error:
+                answer = error
+            send(answers, answer)
+    except (EOFError, BrokenPipeError):
+        pass

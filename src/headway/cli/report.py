@@ -88,7 +88,7 @@ def _campaign(folder: Path, title: str) -> str:
 def _schedules(
     folders: list[Path], schedules: list[Result], given: list[str] | None, title: str, side_by_side: bool
 ) -> str:
-    from headway.metrics.same_log import refuse_different_logs
+    from headway.metrics.comparison import refuse_different_logs
     from headway.report import schedules_page, side_by_side_page
 
     names = run_names(folders, schedules, given)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.metrics import ratios
+from headway.metrics.own_numbers import of_group
 from headway.metrics.sample import Sample
-from headway.metrics.statistics import mean_ratio, mean_time
+from headway.metrics.statistics import mean_time
 
 
 def deadlines(sample: Sample) -> dict[str, Any]:
@@ -32,20 +32,10 @@ def deadlines(sample: Sample) -> dict[str, Any]:
     urgent = sample.schedule.workload.get("urgent")
     numbers: dict[str, Any] = {}
     if urgent is None or (flexible & ~sample.column(urgent)).any():  # urgent jobs are not flexible
-        numbers = {**_means(sample, ~flexible, "priority"), **_means(sample, flexible, "flexible")}
+        numbers = of_group(sample, "priority", ~flexible) | of_group(sample, "flexible", flexible)
     numbers["deadlines"] = int(flexible.sum())
     numbers["deadlines_met"] = int((end[flexible] <= due[flexible]).sum())
     return numbers | _told(sample, end)
-
-
-def _means(sample: Sample, jobs: NDArray[np.bool_], label: str) -> dict[str, Any]:
-    wait = sample.wait[jobs]
-    return {
-        f"{label}_jobs": int(jobs.sum()),
-        f"{label}_mean_wait": mean_time(wait),
-        f"{label}_mean_walltime_slowdown": mean_ratio(ratios.walltime_slowdown(wait, sample.walltime[jobs])),
-        f"{label}_mean_slowdown": mean_ratio(ratios.slowdown(sample.flow[jobs], sample.run[jobs])),
-    }
 
 
 def _told(sample: Sample, end: NDArray[np.int64]) -> dict[str, Any]:

@@ -1,6 +1,15 @@
-"""Numbers that a policy or a kind of job adds to a summary: units and meanings."""
+"""Numbers that a policy or a kind of job adds to a summary: units and meanings; those of groups of jobs."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.metrics import ratios
+from headway.metrics.sample import Sample
+from headway.metrics.statistics import mean_ratio, mean_time
 
 _MEANS = {
     "jobs": ("jobs", "{}"),
@@ -91,3 +100,18 @@ OWN: dict[str, tuple[str, str]] = {
     "usage_warm_up_days": ("days", "time after which half of the usage that counts for fair share is known"),
 }  # fmt: skip
 """Unit ("1" for a ratio) and meaning of each, by its name."""
+
+
+def of_group(sample: Sample, group: str, jobs: NDArray[np.bool_]) -> dict[str, Any]:
+    """The numbers of a group of jobs, those that ``jobs`` marks, by their names in a summary."""
+    wait, flow, run, walltime = (
+        column[jobs] for column in (sample.wait, sample.flow, sample.run, sample.walltime)
+    )
+    found = {
+        "jobs": int(jobs.sum()),
+        "mean_wait": mean_time(wait),
+        "mean_response": mean_time(flow),
+        "mean_slowdown": mean_ratio(ratios.slowdown(flow, run)),
+        "mean_walltime_slowdown": mean_ratio(ratios.walltime_slowdown(wait, walltime)),
+    }
+    return {f"{group}_{name}": found[name] for name in _GROUPS[group][1]}

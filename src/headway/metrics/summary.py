@@ -6,9 +6,8 @@ from typing import Any
 
 from headway.errors import PolicyError
 from headway.metrics.catalogue import METRICS, STRETCH
-from headway.metrics.classes import by_division, by_group, by_queue, by_size, by_user
+from headway.metrics.classes import by_division, by_group, by_queue, by_size, by_user, fairness
 from headway.metrics.deadlines import deadlines
-from headway.metrics.fairness import fairness
 from headway.metrics.files import files
 from headway.metrics.outages import outages
 from headway.metrics.reallocation import came

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.metrics import ratios
+from headway.metrics.own_numbers import of_group
 from headway.metrics.sample import Sample
-from headway.metrics.statistics import largest_ratio, largest_time, mean_ratio, mean_time, seconds
+from headway.metrics.statistics import largest_ratio, largest_time, mean_time, seconds
 from headway.schedule.codes import FOR_URGENT
 
 
@@ -29,16 +30,11 @@ def urgent(sample: Sample) -> dict[str, Any]:
     rush: NDArray[np.bool_] = sample.column(marked)
     numbers: dict[str, Any] = {
         "urgent_lateness": largest_ratio(ratios.slowdown(sample.flow[rush], sample.run[rush])),
-        **_means(sample, rush, "urgent"),
+        **of_group(sample, "urgent", rush),
         "urgent_max_wait": largest_time(sample.wait[rush]),
-        **_means(sample, ~rush, "regular"),
+        **of_group(sample, "regular", ~rush),
     }
-    stopped = stopped_rows(sample)
-    numbers["preempted_jobs"] = int(stopped.sum())
-    numbers["preempted_mean_response"] = mean_time(sample.flow[stopped])
-    numbers["preempted_mean_slowdown"] = mean_ratio(
-        ratios.slowdown(sample.flow[stopped], sample.run[stopped])
-    )
+    numbers |= of_group(sample, "preempted", stopped_rows(sample))
     return numbers | _margins(sample, rush)
 
 
@@ -49,15 +45,6 @@ def stopped_rows(sample: Sample) -> NDArray[np.bool_]:
     if pieces is not None:
         stopped[pieces.job[np.isin(pieces.ended, FOR_URGENT)]] = True
     return np.asarray(sample.column(stopped), np.bool_)
-
-
-def _means(sample: Sample, jobs: NDArray[np.bool_], label: str) -> dict[str, Any]:
-    return {
-        f"{label}_jobs": int(jobs.sum()),
-        f"{label}_mean_wait": mean_time(sample.wait[jobs]),
-        f"{label}_mean_response": mean_time(sample.flow[jobs]),
-        f"{label}_mean_slowdown": mean_ratio(ratios.slowdown(sample.flow[jobs], sample.run[jobs])),
-    }
 
 
 def _margins(sample: Sample, rush: NDArray[np.bool_]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from headway.writing import write_text
 
 NAME = "runs.json"
 Numbers = dict[str, Any]
-SHOWN_BY = {"claims.py", "drawings.py", "figures.py", "page.py", "tables.py", "verdicts.py"}
+SHOWN_BY = {"claims.py", "figures.py", "page.py", "tables.py", "verdicts.py"}
 """Files of a paper that only show what was measured."""
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from headway.metrics import METRICS, ratios
 from headway.metrics.areas import utilization
-from headway.metrics.fairness import fairness
+from headway.metrics.classes import fairness
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import seconds, total
 from headway.schedule import Schedule

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.campaign.student import quantile
+from headway.campaign.intervals import quantile
 from headway.changes import Case, changed, site_changes, with_parameter
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec

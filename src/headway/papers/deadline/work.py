@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headway.figures.style import save
-from headway.papers.deadline import example, figures, tables
+from headway.papers import Request
+from headway.papers.deadline import figures, tables
 from headway.papers.deadline.claims import claims
 from headway.papers.deadline.logs import Log, of_paper, open_logs
 from headway.papers.deadline.runs import Run, Runs
 from headway.papers.page import write_page
-from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 
 TITLE = "Prise en compte de tâches non-prioritaires dans l'ordonnancement batch (Compas 2016)"
@@ -34,7 +34,7 @@ def reproduce(asked: Request) -> Reproduction:
     result.notes = notes(runs, logs)
     dated: dict[str, str | None] = {} if len(result.tables["Calendar"]) > 1 else {"Calendar": None}
     result.files = [
-        save(example.figure(), folder / "deadline-figure-1.svg"),
+        save(figures.figure_1(), folder / "deadline-figure-1.svg"),
         save(figures.by_share(runs, logs, SHARES), folder / "deadline-share.svg"),
         save(figures.by_length(runs, logs, HOURS), folder / "deadline-length.svg"),
         write_page("deadline", result, folder, {"logs": ", ".join(log.described for log in logs), **dated}),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from headway.figures.style import save
+from headway.papers import Request
 from headway.papers.locality import figures, tables
 from headway.papers.locality.claims import claims
 from headway.papers.locality.runs import BANDWIDTH, Runs, Wanted, mean
@@ -26,7 +27,6 @@ from headway.papers.locality.weeks import (
     log_group,
 )
 from headway.papers.page import markdown_table, write_page
-from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction, capital
 
 TITLE = "Locality-aware batch scheduling of jobs sharing input files (slides of 2022 and later drafts)"

@@ -10,10 +10,11 @@ import numpy as np
 
 from headway.figures import gantt
 from headway.figures.style import save
+from headway.papers import Request
 from headway.papers.kept import Numbers
 from headway.papers.log import by_name
 from headway.papers.page import write_page
-from headway.papers.reallocation import beyond, claims, figures, same_state
+from headway.papers.reallocation import beyond, claims, figures
 from headway.papers.reallocation.beyond import Beyond
 from headway.papers.reallocation.examples import FIGURE_3, FIGURE_3_SPEC, FIGURE_5, FIGURE_5_SPEC
 from headway.papers.reallocation.runs import COUPLES, REFERENCE, Campaign, Runs, campaign
@@ -31,7 +32,6 @@ from headway.papers.reallocation.scenarios import (
     platform_of,
     shortened,
 )
-from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction, share_text
 from headway.plain import Notify
 from headway.platform import Platform
@@ -114,7 +114,7 @@ def tuning(more: Beyond, count: int) -> Numbers:
 
     def run(seed: int) -> Numbers:
         jobs, machine = drawn(more.runs.jobs(more.scenario), True, seed), platform_of(more.scenario, False)
-        return same_state.compared(jobs, machine, count)
+        return beyond.both_searches(jobs, machine, count)
 
     found = Beyond(more.runs, more.scenario, more.seeds[:1]).mean(f"binary search, {count} tasks", run)
     return {**found, "tasks": int(found["tasks"])}

@@ -10,6 +10,7 @@ import polars as pl
 from headway.campaign import Campaign, Results
 from headway.errors import HeadwayError
 from headway.figures.style import save
+from headway.papers import Request
 from headway.papers.page import write_page
 from headway.papers.redirection import beyond, figures, readings
 from headway.papers.redirection.claims import claims
@@ -25,7 +26,6 @@ from headway.papers.redirection.grid import (
     paper_campaign,
 )
 from headway.papers.redirection.logs import CLUSTERS, Log, of_paper, open_logs
-from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 from headway.simulate import simulate
 from headway.workload.models import generate

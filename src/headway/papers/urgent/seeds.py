@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.campaign.student import quantile
+from headway.campaign.intervals import quantile
 from headway.papers.log import Log
 from headway.papers.urgent.runs import Run, Runs
 

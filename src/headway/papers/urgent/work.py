@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headway.figures.style import save
+from headway.papers import Request
 from headway.papers.log import Log
 from headway.papers.page import write_page
-from headway.papers.request import Request
-from headway.papers.urgent import drawings, figures, seeds, tables
+from headway.papers.urgent import figures, seeds, tables
 from headway.papers.urgent.claims import claims
 from headway.papers.urgent.logs import open_logs
 from headway.papers.urgent.runs import LOG, Run, Runs, dedicated
@@ -47,9 +47,9 @@ def reproduce(asked: Request) -> Reproduction:
     }
     result.notes = notes(runs, logs, part, draws)
     made = {
-        "flow": drawings.flow(),
-        "cases": drawings.cases(),
-        "table-3": drawings.table_3(),
+        "flow": figures.flow(),
+        "cases": figures.cases(),
+        "table-3": figures.table_3(),
         "untreated": figures.without_treatment(runs, logs),
         "regular": figures.regular_jobs(runs, logs),
         "swaps": figures.longer_swaps(runs, logs),
