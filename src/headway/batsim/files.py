@@ -12,7 +12,7 @@ from headway.batsim.messages import ranges
 from headway.batsim.simulation import Job, Simulation
 from headway.engine.tables import Ended, Run
 from headway.engine.tables import Job as JobRow
-from headway.export.batsim_jobs import COLUMNS
+from headway.export import COLUMNS
 from headway.policies.prepare import UNBOUNDED
 from headway.units import SECOND, seconds_text
 from headway.writing import replacing

@@ -24,7 +24,7 @@ from headway.policies.spec import Spec
 from headway.site.described import digest
 from headway.workload import Workload
 
-FACES = {"cli", "report", "figures", "papers", "export", "replay", "explain", "check", "__main__.py"}
+FACES = {"cli", "report", "figures", "papers", "export.py", "replay", "explain", "check", "__main__.py"}
 """Parts of the package that no result depends on."""
 
 

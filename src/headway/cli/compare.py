@@ -155,8 +155,7 @@ def _finished(
 
 
 def _show(comparison: Comparison, details: int, written: Sequence[str]) -> None:
-    from headway.cli.differences import difference_tables
-    from headway.cli.tables import comparison_table, ledger_table
+    from headway.cli.tables import comparison_table, difference_tables, ledger_table
 
     console = output()
     ledger_table(console, comparison.schedules[0].workload.ledger)

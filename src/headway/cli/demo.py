@@ -41,10 +41,7 @@ Real logs: https://www.cs.huji.ac.il/labs/parallel/workload/"""
 
 @command("demo", example="headway demo")
 def demo(
-    jobs: Annotated[
-        int,
-        options.number("--jobs", "N", "Jobs of the generated workload.", 10),
-    ] = 3000,
+    jobs: Annotated[int, options.number("--jobs", "N", "Jobs of the generated workload.", 10)] = 3000,
     picture: Annotated[
         Path,
         options.value(

@@ -19,16 +19,10 @@ if TYPE_CHECKING:
 
 @command("forecast", example="headway forecast check log.swf.gz --jobs 200")
 def forecast(
-    words: Annotated[
-        list[str],
-        options.argument("check TRACE", "What to do: check; and a log."),
-    ],
+    words: Annotated[list[str], options.argument("check TRACE", "What to do: check; and a log.")],
     policy: options.PolicyInForce = "",
     simulated: options.Simulated = False,
-    jobs: Annotated[
-        int,
-        options.number("--jobs", "N", "Jobs that are judged.", 10),
-    ] = 400,
+    jobs: Annotated[int, options.number("--jobs", "N", "Jobs that are judged.", 10)] = 400,
     draws: options.Draws = 100,
     procs: options.Procs = None,
     site: options.SiteFolder = None,

@@ -33,10 +33,7 @@ def generate(
             help="SWF (.gz packs it, - prints it) or Batsim's .json.",
         ),
     ],
-    seed: Annotated[
-        int | None,
-        options.number("--seed", "N", "Seed of the model.", 0),
-    ] = None,
+    seed: Annotated[int | None, options.number("--seed", "N", "Seed of the model.", 0)] = None,
     apply: options.Apply = None,
     force: options.ReplaceOut = False,
     quiet: options.Quiet = False,

@@ -30,15 +30,9 @@ def live(
             "rehearse: the jobs of a log on simulated clusters; stop, start: the switch.",
         ),
     ],
-    grid: Annotated[
-        Path | None,
-        options.argument("GRID.toml", "The grid's file; not for demo."),
-    ] = None,
+    grid: Annotated[Path | None, options.argument("GRID.toml", "The grid's file; not for demo.")] = None,
     trace: Annotated[str | None, options.argument("TRACE", "The log of a rehearsal.")] = None,
-    tasks: Annotated[
-        int,
-        options.number("--tasks", "N", "Tasks of the demonstration.", 1),
-    ] = 40,
+    tasks: Annotated[int, options.number("--tasks", "N", "Tasks of the demonstration.", 1)] = 40,
     timeout: Timeout = "10m",
     annotations: options.Annotations = None,
     out: options.Out = None,

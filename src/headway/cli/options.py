@@ -130,14 +130,8 @@ PolicyInForce: TypeAlias = Annotated[
 Simulated: TypeAlias = Annotated[
     bool, flag("--simulated", "Take the log as simulated under the policy, not as recorded.")
 ]
-Draws: TypeAlias = Annotated[
-    int,
-    number("--draws", "N", "Simulated futures of a job.", 10, 10_000),
-]
-Seed: TypeAlias = Annotated[
-    int,
-    number("--seed", "N", "Seed of the random numbers.", 0),
-]
+Draws: TypeAlias = Annotated[int, number("--draws", "N", "Simulated futures of a job.", 10, 10_000)]
+Seed: TypeAlias = Annotated[int, number("--seed", "N", "Seed of the random numbers.", 0)]
 Seeds: TypeAlias = Annotated[
     int,
     number("--seeds", "N", "Phases of the controller's clocks that slurm is run with.", 1, 100),

@@ -22,10 +22,7 @@ LONGEST_PAUSE = 86_400
 
 @command("shadow", example="headway shadow grid.toml bordeaux --policy easy --log week.jsonl")
 def shadow(
-    grid: Annotated[
-        Path,
-        options.argument("GRID.toml|LOG.jsonl", "The grid's file; or a log, to compare."),
-    ],
+    grid: Annotated[Path, options.argument("GRID.toml|LOG.jsonl", "The grid's file; or a log, to compare.")],
     cluster: Annotated[str, options.argument("CLUSTER", "Which Slurm cluster of the grid.")] = "",
     policy: Annotated[
         list[str] | None,

@@ -29,10 +29,7 @@ TIMES = {
 @command("queue", example="headway queue --grid grid.toml")
 def queue(
     grid: OfGrid = None,
-    count: Annotated[
-        int,
-        options.number("--last", "N", "How many of the last tasks.", 1),
-    ] = 40,
+    count: Annotated[int, options.number("--last", "N", "How many of the last tasks.", 1)] = 40,
     json: options.Json = False,
 ) -> None:
     """List the last tasks of a grid, with places and times."""

@@ -16,10 +16,7 @@ from headway.units import date_text
 
 @command("weeks", example="headway weeks curie.swf.gz ricc.swf.gz --procs 80640 --procs 8192")
 def weeks(
-    traces: Annotated[
-        list[str],
-        options.argument("TRACE...", "Job logs, or names of registered datasets."),
-    ],
+    traces: Annotated[list[str], options.argument("TRACE...", "Job logs, or names of registered datasets.")],
     procs: Annotated[
         list[int] | None,
         options.number(

@@ -28,10 +28,7 @@ SHOWN = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95)
 @command("when", example="headway when log.swf.gz --procs 512 --walltime 6h")
 def when(
     trace: options.Trace,
-    procs: Annotated[
-        int | None,
-        options.number("--procs", "N", "Processors of the job.", 1),
-    ] = None,
+    procs: Annotated[int | None, options.number("--procs", "N", "Processors of the job.", 1)] = None,
     walltime: Annotated[
         str, options.value("--walltime", "TIME", "Walltime of the job: 90, 10m, 6h or 2d.")
     ] = "",

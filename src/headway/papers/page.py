@@ -55,6 +55,11 @@ def claims_table(claims: Sequence[Claim]) -> list[list[str]]:
     return rows + [[c.claim, c.source, c.paper, c.ours, c.tested, c.verdict, c.remark] for c in claims]
 
 
+def rows_of(lines: Sequence[Mapping[str, str]]) -> list[list[str]]:
+    """Lines of at least one, each with its cells by the names of the columns, as rows of texts."""
+    return [list(lines[0]), *(list(line.values()) for line in lines)]
+
+
 def markdown_table(rows: Sequence[Sequence[str]], numbers_from: int = 1) -> str:
     """A table in Markdown; columns from `numbers_from` on whose cells are numbers are set right."""
     head, body = rows[0], rows[1:]

@@ -9,6 +9,7 @@ from typing import Any
 from headway.papers.deadline.logs import THIRDS, Log
 from headway.papers.deadline.runs import Run, Runs
 from headway.papers.kept import Numbers
+from headway.papers.page import rows_of
 
 CASES = (24.0, 72.0)
 """Cases a and b: hours from submission to deadline, at least."""
@@ -94,46 +95,36 @@ def signed(percent: float | None) -> str:
 
 def result(runs: Runs, logs: Sequence[Log], columns: Sequence[tuple[str, str]]) -> list[list[str]]:
     """A table of the paper: conservative backfilling and both cases, the paper's and ours."""
-    rows = [
-        ["log", "number", "CBF, paper", "CBF, ours", "(a), paper", "(a), ours", "(b), paper", "(b), ours"]
-    ]
+    lines = []
     for log in logs:
         plain, *both = cases(runs, log)
         for name, column in columns:
             said = getattr(log.reported, name) if log.reported else None
-            row = [log.title, WORDS[name.removeprefix("priority_")]]
-            row += [f"{said[0]:.2f}" if said else "-", f"{plain[column]:.2f}"]
-            for place, numbers in enumerate(both, 1):
-                row += [
-                    f"{said[place]:+.1f} %" if said else "-",
-                    signed(change(numbers[column], plain[column])),
-                ]
-            rows.append(row)
-    return rows
+            line = {
+                "log": log.title,
+                "number": WORDS[name.removeprefix("priority_")],
+                "CBF, paper": f"{said[0]:.2f}" if said else "-",
+                "CBF, ours": f"{plain[column]:.2f}",
+            }
+            for case, place, numbers in zip("ab", (1, 2), both, strict=True):
+                line[f"({case}), paper"] = f"{said[place]:+.1f} %" if said else "-"
+                line[f"({case}), ours"] = signed(change(numbers[column], plain[column]))
+            lines.append(line)
+    return rows_of(lines)
 
 
 def flexible(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
     """What the paper's tables imply for the flexible tasks, and what we get."""
-    rows = [
-        [
-            "log",
-            "number",
-            "CBF",
-            "(a), implied by the paper",
-            "(a), ours",
-            "(b), implied by the paper",
-            "(b), ours",
-        ]
-    ]
+    lines = []
     for log in logs:
         plain, *both = cases(runs, log)
         for name, column in (("wait", "flexible_mean_wait"), ("slowdown", "flexible_mean_walltime_slowdown")):
-            implied = implied_changes(log, name)
-            row = [log.title, WORDS[name], f"{plain[column]:.2f}"]
-            for said, numbers in zip(implied, both, strict=True):
-                row += [signed(said), signed(change(numbers[column], plain[column]))]
-            rows.append(row)
-    return rows
+            line = {"log": log.title, "number": WORDS[name], "CBF": f"{plain[column]:.2f}"}
+            for case, said, numbers in zip("ab", implied_changes(log, name), both, strict=True):
+                line[f"({case}), implied by the paper"] = signed(said)
+                line[f"({case}), ours"] = signed(change(numbers[column], plain[column]))
+            lines.append(line)
+    return rows_of(lines)
 
 
 def implied_changes(log: Log, name: str) -> tuple[float | None, float | None]:
@@ -151,59 +142,46 @@ def implied_changes(log: Log, name: str) -> tuple[float | None, float | None]:
 
 def readings(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
     """Conservative backfilling's own numbers and the changes under every reading."""
-    rows = [
-        [
-            "log",
-            "open question",
-            "reading",
-            "CBF wait (h)",
-            "CBF slowdown",
-            "CBF slowdown by run time",
-            "wait (a)",
-            "slowdown (a)",
-            "wait (b)",
-            "slowdown (b)",
-            "deadlines missed (a, b)",
-            "safety net (a, b)",
-        ]
-    ]
+    lines = []
     wait, slow, by_run = (f"priority_mean_{name}" for name in ("wait", "walltime_slowdown", "slowdown"))
     for log in logs:
         if log.reported:
-            said = log.reported
-            rows.append(
-                [
-                    log.title,
-                    "the paper",
-                    "",
-                    f"{said.priority_wait[0]:.2f}",
-                    f"{said.priority_slowdown[0]:.2f}",
-                    "-",
-                    signed(said.priority_wait[1]),
-                    signed(said.priority_slowdown[1]),
-                    signed(said.priority_wait[2]),
-                    signed(said.priority_slowdown[2]),
-                    "0, 0",
-                    "-",
-                ]
+            waits, slowdowns = log.reported.priority_wait, log.reported.priority_slowdown
+            lines.append(
+                {
+                    "log": log.title,
+                    "open question": "the paper",
+                    "reading": "",
+                    "CBF wait (h)": f"{waits[0]:.2f}",
+                    "CBF slowdown": f"{slowdowns[0]:.2f}",
+                    "CBF slowdown by run time": "-",
+                    "wait (a)": signed(waits[1]),
+                    "slowdown (a)": signed(slowdowns[1]),
+                    "wait (b)": signed(waits[2]),
+                    "slowdown (b)": signed(slowdowns[2]),
+                    "deadlines missed (a, b)": "0, 0",
+                    "safety net (a, b)": "-",
+                }
             )
         for reading in readings_of(log):
             plain, a, b = cases(runs, log, reading)
-            changes = [signed(change(n[c], plain[c])) for n in (a, b) for c in (wait, slow)]
-            rows.append(
-                [
-                    log.title,
-                    reading.question,
-                    reading.answer,
-                    f"{plain[wait]:.2f}",
-                    f"{plain[slow]:.2f}",
-                    f"{plain[by_run]:.2f}",
-                    *changes,
-                    f"{missed(a)}, {missed(b)}",
-                    f"{a['safety_net']}, {b['safety_net']}",
-                ]
+            lines.append(
+                {
+                    "log": log.title,
+                    "open question": reading.question,
+                    "reading": reading.answer,
+                    "CBF wait (h)": f"{plain[wait]:.2f}",
+                    "CBF slowdown": f"{plain[slow]:.2f}",
+                    "CBF slowdown by run time": f"{plain[by_run]:.2f}",
+                    "wait (a)": signed(change(a[wait], plain[wait])),
+                    "slowdown (a)": signed(change(a[slow], plain[slow])),
+                    "wait (b)": signed(change(b[wait], plain[wait])),
+                    "slowdown (b)": signed(change(b[slow], plain[slow])),
+                    "deadlines missed (a, b)": f"{missed(a)}, {missed(b)}",
+                    "safety net (a, b)": f"{a['safety_net']}, {b['safety_net']}",
+                }
             )
-    return rows
+    return rows_of(lines)
 
 
 def missed(numbers: Numbers) -> int:
@@ -214,43 +192,28 @@ def missed(numbers: Numbers) -> int:
 
 def who_pays(runs: Runs, logs: Sequence[Log], hours: Sequence[float]) -> list[list[str]]:
     """Hours that the flexible third waits longer and the others shorter, by the length of the deadline."""
-    rows = [
-        [
-            "log",
-            "deadline (h)",
-            "priority wait (h)",
-            "gain (h)",
-            "flexible wait (h)",
-            "loss (h)",
-            "gain per loss",
-            "95 % of flexible wait less than (h)",
-            "all (h)",
-            "late on arrival",
-            "promoted",
-            "of the largest gain",
-        ]
-    ]
+    lines = []
     for log in logs:
         found = [(h, *_gain(runs, log, h)) for h in hours]
         best = max(gain for _, _, gain, _ in found)
         for h, numbers, gain, loss in found:
-            rows.append(
-                [
-                    log.title,
-                    f"{h:g}",
-                    f"{numbers['priority_mean_wait']:.2f}",
-                    f"{gain:.2f}",
-                    f"{numbers['flexible_mean_wait']:.2f}",
-                    f"{loss:.2f}",
-                    f"{2 * gain / loss:.2f}" if loss > 0 else "-",
-                    f"{numbers['flexible_p95_wait']:.1f}",
-                    f"{numbers['wait']:.2f}",
-                    str(numbers["late_on_arrival"]),
-                    str(numbers["promotions"]),
-                    f"{100 * gain / best:.0f} %" if best > 0 else "-",
-                ]
+            lines.append(
+                {
+                    "log": log.title,
+                    "deadline (h)": f"{h:g}",
+                    "priority wait (h)": f"{numbers['priority_mean_wait']:.2f}",
+                    "gain (h)": f"{gain:.2f}",
+                    "flexible wait (h)": f"{numbers['flexible_mean_wait']:.2f}",
+                    "loss (h)": f"{loss:.2f}",
+                    "gain per loss": f"{2 * gain / loss:.2f}" if loss > 0 else "-",
+                    "95 % of flexible wait less than (h)": f"{numbers['flexible_p95_wait']:.1f}",
+                    "all (h)": f"{numbers['wait']:.2f}",
+                    "late on arrival": str(numbers["late_on_arrival"]),
+                    "promoted": str(numbers["promotions"]),
+                    "of the largest gain": f"{100 * gain / best:.0f} %" if best > 0 else "-",
+                }
             )
-    return rows
+    return rows_of(lines)
 
 
 def calendar(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
