@@ -48,6 +48,7 @@ def placed(jobs: headway.Workload, on: Site) -> tuple[str, list[int]]:
         ("-N 1 --gpus=a100:4 -n 2", 2, "gpu:a100:1", {"gres_units": 4, "max_nodes": 1}),
         ("--gpus-per-task=2 -n 6", 6, "gpu:2", {"gres_units": 6, "gres_by_task": 1, "max_nodes": 6}),
         ("--gpus=2 --cpus-per-gpu=4", 1, "gpu:1", {"cpus_with_gpus": 8, "cpus_per_gpu": 4}),
+        ("--gpus-per-task=2 -n 3 --cpus-per-gpu=3", 3, "gpu:2", {"cpus_per_task": 6, "cpus_per_gpu": 6}),
         ("--gpus=2 --mem-per-gpu=1G", 1, "gpu:1", {"memory_gpu_mb": 1024, "memory_node_mb": -1}),
         ("-N 2 --gpus-per-node=2 --cpus-per-gpu=3", 2, "gpu:2", {"cpus_with_gpus": 12, "cpus_per_task": 6}),
         ("--gres=gpu:2 --mem-per-gpu=1000 -n 1", 1, "gpu:2", {"gres_units": 0, "memory_node_mb": 2000}),
@@ -116,6 +117,54 @@ def test_cpus_for_each_gpu_bound_the_gpus_of_a_node() -> None:
     """Two GPUs with three CPUs each do not find six CPUs on one node."""
     asks = {"gres": "gpu:1", "gres_units": 2, "max_nodes": 2, "cpus_per_gpu": 3, "tasks": 1, "any_tasks": 1}
     assert placed(job(6, **asks), two_gpus(2)) == ("n[1-2]", [3, 3])
+
+
+def test_a_node_gives_cpus_for_all_gpus_that_it_gives() -> None:
+    """Two tasks, on a node each, and four GPUs with three CPUs each: two of them, and six CPUs, on each."""
+    on = with_gpus(*(Node(f"n{k}", 8, gres={"gpu": 4}) for k in (1, 2, 3)))
+    asks = {"gres": "gpu:1", "gres_units": 4, "cpus_per_gpu": 3, "tasks": 2}
+    assert placed(job(12, min_nodes=2, max_nodes=2, **asks), on) == ("n[1-2]", [6, 6])
+
+
+def test_the_last_node_of_a_job_is_not_sought_by_the_cpus_of_its_gpus() -> None:
+    """n2 has CPUs for a task, and for one GPU. It is taken, which is too few GPUs, and so left out next."""
+    on = with_gpus(
+        Node("n1", 8, gres={"gpu": 4}), Node("n2", 3, gres={"gpu": 4}), Node("n3", 8, gres={"gpu": 4})
+    )
+    asks = {"gres": "gpu:1", "gres_units": 4, "cpus_per_gpu": 3, "tasks": 2}
+    assert placed(job(12, min_nodes=2, max_nodes=2, **asks), on) == ("n[1,3]", [6, 6])
+
+
+@pytest.mark.parametrize(
+    ("units", "by_task", "each", "nodes"),
+    [(4, 0, 0, "n[2-3]"), (4, 0, 3, "n[1-2]"), (2, 1, 0, "n[1-2]"), (2, 1, 3, "n[1-2]")],
+)
+def test_nodes_are_lighter_by_the_gpus_that_a_job_has_cpus_for(
+    units: int, by_task: int, each: int, nodes: str
+) -> None:
+    """On n1 are two GPUs, on the others four: more of what a job wants, unless it has CPUs for two only."""
+    on = with_gpus(*(Node(f"n{k}", 8, gres={"gpu": count}) for k, count in ((1, 2), (2, 4), (3, 4))))
+    asks = {"gres": "gpu:1", "gres_units": units, "gres_by_task": by_task, "cpus_per_gpu": each, "tasks": 2}
+    cpus = {"cpus_per_task": max(each, 1) if by_task else 1}
+    assert placed(job(max(units * each, 2), min_nodes=2, max_nodes=2, **asks, **cpus), on)[0] == nodes
+
+
+def test_nodes_are_lighter_by_the_gpus_that_a_job_has_free_cpus_for() -> None:
+    """Three of the eight CPUs of n1 are in use, so it has five, which are enough for one GPU."""
+    on = with_gpus(*(Node(f"n{k}", 8, gres={"gpu": 4}) for k in (1, 2, 3)))
+    jobs = log(
+        (0, 1, 10, 10), (1, 1, 10, 10), cpus=[3, 12], tasks=[3, 2], exclusive=[0, 0], min_nodes=[1, 2],
+        max_nodes=[1, 2], gres=["", "gpu:1"], gres_units=[0, 4], cpus_per_gpu=[0, 3],
+    )  # fmt: skip
+    shares = simulated(jobs, on).shares
+    assert shares is not None and [shares.nodes_of(k) for k in range(2)] == ["n1", "n[2-3]"]
+
+
+@pytest.mark.parametrize(("exclusive", "node"), [(0, "n1"), (1, "n2")])
+def test_a_job_on_whole_nodes_makes_them_lighter_by_all_of_their_gpus(exclusive: int, node: str) -> None:
+    """It gets all of them, though it asks for one; n1 has two, n2 four."""
+    on = with_gpus(Node("n1", 8, gres={"gpu": 2}), Node("n2", 8, gres={"gpu": 4}))
+    assert placed(job(1, gres="gpu:1", max_nodes=1, exclusive=exclusive), on)[0] == node
 
 
 @pytest.mark.parametrize(("open_", "node"), [(1, "n2"), (0, "n1")])

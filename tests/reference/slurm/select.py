@@ -64,9 +64,13 @@ def plain_weight(machine: Machine, i: int) -> int:
 def lighten(
     machine: Machine, job: Job, partition: Partition, usable: list[int], usage: Usage, weights: list[int]
 ) -> None:
-    """A job with GPUs makes the nodes that could take it lighter; they stay so for whoever is tested next."""
+    """A job with GPUs makes the nodes that could take it lighter; they stay so for whoever is tested next.
+
+    That is by the GPUs that it would get: on whole nodes all.
+    """
     for i in offers_of(machine, job, partition, usable, usage, everything=True):
-        weights[i] = (weights[i] & ~0xFF) | (0xFF - job.gpus)
+        gpus = machine.nodes[i].gpus - usage.gpus[i] if job.whole else job.gpus
+        weights[i] = (weights[i] & ~0xFF) | (0xFF - gpus)
 
 
 def offers_of(

@@ -198,10 +198,10 @@ def weigh_untried(state: State, place: int, job: int, part: int, openings: int) 
     if asks_gres(state.memory, job) == 0 or place == TRIED:
         return
     if place == NOW:
-        lighten(state, state.nodes, Scratch.WINDOW, job, part)
+        lighten(state, state.nodes, Scratch.WINDOW, job, part, True)
     else:
         lay_trial(state, openings, place, False)
-        lighten(state, state.memory.trial, Scratch.CANDIDATES, job, part)
+        lighten(state, state.memory.trial, Scratch.CANDIDATES, job, part, True)
 
 
 @routine

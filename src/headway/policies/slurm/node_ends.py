@@ -34,13 +34,13 @@ def looks_by_node(memory: Memory, job: int, part: int) -> bool:
     Not where it takes the place of others, or jobs take turns on cores. Of those whose tests change weights
     of nodes only such as would test the same nodes after every end.
     """
-    weighs = asks_gres(memory, job) > 0
+    weighs, by_cpus = asks_gres(memory, job) > 0, memory.jobs[SlurmJob.CPUS_UNIT, job] > 0
     choices = memory.choices[Choice.PARTS, memory.jobs[SlurmJob.FEATURES, job]]
     return bool(
         memory.settings[Setting.PLAIN] == 0
         and not suspends(memory)
         and not takes_places(memory, job, part)
-        and not (weighs and (choices > 0 or whole_nodes(memory, job, part)))
+        and not (weighs and (choices > 0 or by_cpus or whole_nodes(memory, job, part)))
     )
 
 

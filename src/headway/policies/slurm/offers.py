@@ -155,6 +155,15 @@ def cpus_beside_gres(memory: Memory, job: int) -> int:
     return int(max(need, memory.jobs[SlurmJob.NODE_CPUS, job]))
 
 
+@kernel
+def cpus_beyond_tasks(memory: Memory, job: int) -> int:
+    """CPUs of a job's units beyond those of its tasks: it may have them, and need not find them."""
+    if memory.jobs[SlurmJob.CPUS_UNIT, job] == 0:
+        return 0
+    of_tasks = memory.jobs[SlurmJob.TASKS, job] * memory.jobs[SlurmJob.CPUS_PER_TASK, job]
+    return int(memory.jobs[SlurmJob.CPUS, job] - max(of_tasks, memory.jobs[SlurmJob.MIN_NODES, job]))
+
+
 class Terms(NamedTuple):
     """What a job asks of every node; all of them whole numbers."""
 
@@ -183,6 +192,8 @@ class Terms(NamedTuple):
     """CPUs for each unit of generic resources that a node has; 0: it may have any beside them."""
     by_unit: int
     """MB for each of these units; 0: memory is not counted so."""
+    each_unit: int
+    """CPUs for each unit of those for the job as a whole, beside which it gets no fewer; 0: it wants none."""
 
 
 @kernel
@@ -191,7 +202,7 @@ def linear_terms(memory: Memory, job: int, by_cpu: int, by_node: int) -> Terms:
     per_task = max(memory.jobs[SlurmJob.CPUS_PER_TASK, job], 1)
     tasks = per_task * memory.jobs[SlurmJob.TASKS_PER_NODE, job]
     fewest = int(memory.jobs[SlurmJob.NODE_CPUS, job])
-    return Terms(1, fewest, 1, UNSET, NODE_ROWS, 1, by_cpu, by_node, 0, 0, int(tasks), 0, 0)
+    return Terms(1, fewest, 1, UNSET, NODE_ROWS, 1, by_cpu, by_node, 0, 0, int(tasks), 0, 0, 0)
 
 
 @kernel
@@ -217,6 +228,7 @@ def terms_of(memory: Memory, job: int, part: int) -> Terms:
         cpus_beside_gres(memory, job),
         int(memory.jobs[SlurmJob.BY_TASK, job] * memory.jobs[SlurmJob.CPUS_PER_TASK, job]),
         int(memory.jobs[SlurmJob.MEMORY_UNIT, job]),
+        int(memory.jobs[SlurmJob.CPUS_UNIT, job] * (memory.jobs[SlurmJob.BY_TASK, job] == 0)),
     )
 
 
@@ -259,12 +271,15 @@ def room(memory: Memory, table: Table, column: int, node: int, job: int, terms: 
 @kernel
 def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
     """CPUs that a node gives a job: those it has room for, no more than go with generic resources."""
-    cpus = room(memory, table, column, node, job, terms, cores)
+    cpus, beside = room(memory, table, column, node, job, terms, cores), terms.beside_gres
     if terms.unit > 0 or terms.by_unit > 0:
         units = units_free(memory, table, job, column)
         cpus = min(cpus, units * terms.unit) if terms.unit > 0 else cpus * (units > 0)
         cpus = 0 if cpus < terms.fewest else cpus
-    return int(min(cpus, terms.beside_gres) if terms.beside_gres > 0 else cpus)
+    if terms.each_unit > 0 and beside > 0:
+        units = min(units_free(memory, table, job, column), memory.jobs[SlurmJob.UNITS, job])
+        beside = max(beside, min(units, cpus // terms.each_unit) * terms.each_unit)
+    return int(min(cpus, beside) if beside > 0 else cpus)
 
 
 @routine
@@ -325,18 +340,30 @@ def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: b
 
 
 @kernel
-def lighten(state: State, table: Table, candidates: int, job: int, part: int) -> None:
+def units_near(memory: Memory, job: int, node: int, whole: bool) -> int:
+    """Generic resources of a node that a test of a job counts: those that it could get there, for which there
+    are CPUs free; a job on whole nodes gets all."""
+    units, by, free = memory.jobs[SlurmJob.UNITS, job], asks_gres(memory, job), memory.work[Work.GPUS, node]
+    each = memory.jobs[SlurmJob.CPUS_UNIT, job]
+    if not whole:
+        free = min(free, by * max(units, 1))
+    if memory.jobs[SlurmJob.MEMORY_UNIT, job] > 0:
+        free = min(free, by * memory.work[Work.UNITS, node])
+    return int(min(free, memory.work[Work.FREE, node] * by // each) if each > 0 else free)
+
+
+@kernel
+def lighten(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> None:
     """Make nodes lighter that could take a job with generic resources; they stay so for those after it.
 
     That is by parts of a unit of weight: whole units that limits or reservations added stay.
     """
-    memory, units, by = state.memory, state.memory.jobs[SlurmJob.UNITS, job], asks_gres(state.memory, job)
-    lay_offers(state, table, candidates, job, part, True)
+    memory, whole = state.memory, whole_nodes(state.memory, job, part)
+    lay_offers(state, table, candidates, job, part, cores)
     for node in range(memory.nodes.shape[1]):
         if memory.work[Work.OFFER, node] > 0:
             weight = memory.nodes[SlurmNode.SET_WEIGHT, node] // LIGHTER * LIGHTER + LIGHTER - 1
-            lighter = by if units == 0 else by * min(units, memory.work[Work.UNITS, node])
-            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - lighter
+            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - units_near(memory, job, node, whole)
 
 
 ANYWHERE = -1

@@ -13,7 +13,14 @@ from headway.engine.tables import Node
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.bits import has
 from headway.policies.slurm.job_rows import SlurmJob
-from headway.policies.slurm.offers import asks_gres, cut_offer, give, nodes_with, wanted_nodes
+from headway.policies.slurm.offers import (
+    asks_gres,
+    cpus_beyond_tasks,
+    cut_offer,
+    give,
+    nodes_with,
+    wanted_nodes,
+)
 from headway.policies.slurm.pass_rows import Scratch, SlurmClock, Work
 from headway.policies.slurm.settings import Placing, Setting
 from headway.policies.slurm.site_rows import Partition, SlurmNode
@@ -22,6 +29,13 @@ from headway.policies.slurm.tables import UNSET, Memory
 
 NO_WEIGHT = 0
 """What no node weighs."""
+
+
+@kernel
+def units_offered(memory: Memory, job: int, node: int) -> int:
+    """Units of generic resources that a node offers a job, no more than it has CPUs for."""
+    units, each = memory.work[Work.UNITS, node], memory.jobs[SlurmJob.CPUS_UNIT, job]
+    return int(min(units, memory.work[Work.OFFER, node] // each) if each > 0 else units)
 
 
 @kernel
@@ -53,7 +67,7 @@ def lay_runs(memory: Memory, job: int, required: int) -> int:
         work[Work.LAST, count - 1] = node
         work[Work.RUN_CPUS, count - 1] += cpus
         work[Work.RUN_NODES, count - 1] += 1
-        work[Work.RUN_UNITS, count - 1] += work[Work.UNITS, node]
+        work[Work.RUN_UNITS, count - 1] += units_offered(memory, job, node)
     return count
 
 
@@ -91,12 +105,12 @@ def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int, units:
 
 
 @kernel
-def tightest_node(memory: Memory, first: int, last: int, cpus: int, units: int) -> int:
+def tightest_node(memory: Memory, job: int, first: int, last: int, cpus: int, units: int) -> int:
     """The node with the fewest CPUs that are enough by themselves; -1 where there is none."""
     found = -1
     for node in range(first, last + 1):
         have = memory.work[Work.OFFER, node]
-        if units > 0 and memory.work[Work.UNITS, node] < units:
+        if units > 0 and units_offered(memory, job, node) < units:
             continue
         if have > 0 and have >= cpus and (found < 0 or have < memory.work[Work.OFFER, found]):
             found = node
@@ -269,17 +283,18 @@ def best_fit(
     """Take nodes of the row OFFER for a job into TAKEN; how many, 0 where the request cannot be met.
 
     ``least``, ``want`` and ``most`` are numbers of nodes. The nodes of the set ``required`` come first, the
-    others as :class:`Placing` says (``how``).
+    others as :class:`Placing` says (``how``). Of ``cpus`` it may have, it must find those of its tasks.
     """
     work, each, taken = memory.work, memory.jobs[SlurmJob.NODE_CPUS, job], 0
     nodes, still_least, units = max(least, want), least, units_to_find(memory, job)
-    spared = max(want - least, 0)
+    spared, more = max(want - least, 0), cpus_beyond_tasks(memory, job)
+    cpus -= more
     for node in range(memory.nodes.shape[1]):
         work[Work.TAKEN, node] = 0
         if memory.required[required, node] > 0:
             if work[Work.OFFER, node] <= 0:
                 return 0
-            give(memory, node, cpus, still_least - 1, each, whole)
+            give(memory, node, cpus + more, still_least - 1, each, whole)
             units -= units_given(memory, job, node)
             cpus -= work[Work.TAKEN, node]
             taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1
@@ -289,15 +304,15 @@ def best_fit(
     if taken > 0 and nodes <= 0 and cpus <= 0 and units <= 0:
         return taken
     if how != Placing.BEST_FIT:
-        more = one_by_one(memory, how, still_least, nodes, most, cpus, each, whole)
-        return taken + more if more > 0 or (taken > 0 and still_least <= 0 and cpus <= 0) else 0
+        others = one_by_one(memory, how, still_least, nodes, most, cpus, each, whole)
+        return taken + others if others > 0 or (taken > 0 and still_least <= 0 and cpus <= 0) else 0
     count = lay_runs(memory, job, required)
     while most > 0:
         run = best_run(memory, job, count, nodes - spared, cpus, units)
         if run < 0:
             break
         first, last, named = work[Work.FIRST, run], work[Work.LAST, run], work[Work.NAMED, run]
-        single = tightest_node(memory, first, last, cpus, units) if nodes <= 1 and named == UNSET else -1
+        single = tightest_node(memory, job, first, last, cpus, units) if nodes <= 1 and named == UNSET else -1
         for step in range(last - first + 1):
             if most <= 0 or (nodes <= 0 and cpus <= 0 and units <= 0):
                 break
@@ -307,7 +322,7 @@ def best_fit(
                 continue
             if most == 1 and have < cpus and named == UNSET:
                 continue
-            give(memory, node, cpus, still_least - 1, each, whole)
+            give(memory, node, cpus + more, still_least - 1, each, whole)
             units -= units_given(memory, job, node)
             cpus -= work[Work.TAKEN, node]
             taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1

@@ -11,6 +11,7 @@ from headway.policies.slurm.life_tables import Level, Reservation
 from headway.policies.slurm.linear import select_linear
 from headway.policies.slurm.offers import (
     asks_gres,
+    cpus_beyond_tasks,
     fewest_nodes,
     lay_offers,
     lighten,
@@ -183,7 +184,11 @@ def select_on(state: State, table: Table, candidates: int, job: int, part: int, 
     """Choose nodes for a job, with those of a set of required ones."""
     memory = state.memory
     if asks_gres(memory, job) > 0:
-        lighten(state, table, candidates, job, part)
+        lighten(state, table, candidates, job, part, True)
+    if memory.jobs[SlurmJob.CPUS_UNIT, job] > 0:
+        if fit_on(state, table, candidates, job, part, required, True) == 0:
+            return 0
+        lighten(state, table, candidates, job, part, False)
     return select_freely(state, table, candidates, job, part, required)
 
 
@@ -207,31 +212,43 @@ def weigh_outside(memory: Memory, which: int, sign: int) -> None:
 
 
 @routine
-def select_freely(state: State, table: Table, candidates: int, job: int, part: int, required: int) -> int:
-    """Choose nodes for a job, those of a set first; how many, 0 where it does not fit.
-
-    A job that shares nodes must also fit as if no CPU were in use, memory as it is: Slurm tries that first.
-    """
+def fit_on(
+    state: State, table: Table, candidates: int, job: int, part: int, required: int, cores: bool
+) -> int:
+    """Choose nodes for a job into the row TAKEN, ``cores`` as if no CPU were in use; how many."""
     memory = state.memory
-    if memory.settings[Setting.LINEAR] > 0:
-        return select_linear(state, table, candidates, job, part, required)
     least, want = fewest_nodes(memory, job, part), wanted_nodes(memory, job, part)
     most, cpus = most_nodes(memory, job, part), memory.jobs[SlurmJob.CPUS, job]
     if most < least:
         return 0
-    whole, how = whole_nodes(memory, job, part), placing(memory, job, part)
-    if lay_offers(state, table, candidates, job, part, False) < cpus:
+    offered = lay_offers(state, table, candidates, job, part, cores)
+    if not cores and offered < cpus - cpus_beyond_tasks(memory, job):
         return 0
-    found = fit(memory, job, required, least, want, most, cpus, whole, how)
+    whole, how = whole_nodes(memory, job, part), placing(memory, job, part)
+    return int(fit(memory, job, required, least, want, most, cpus, whole, how))
+
+
+@routine
+def select_freely(state: State, table: Table, candidates: int, job: int, part: int, required: int) -> int:
+    """Choose nodes for a job, those of a set first; how many, 0 where it does not fit.
+
+    A job that shares nodes must also fit as if no CPU were in use, memory as it is: Slurm tries that first.
+    Only where that changes the weights of nodes is it tried first here, too.
+    """
+    memory = state.memory
+    if memory.settings[Setting.LINEAR] > 0:
+        return select_linear(state, table, candidates, job, part, required)
+    found = fit_on(state, table, candidates, job, part, required, False)
     if found == 0 or waits_for_switches(memory, job):
         return 0
-    if whole or (found == 1 and takes_any_node(memory, job, part)):
+    if whole_nodes(memory, job, part) or (found == 1 and takes_any_node(memory, job, part)):
         return found
     deal_tasks(memory, job, found)
+    if memory.jobs[SlurmJob.CPUS_UNIT, job] > 0:
+        return found
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.CHOSEN, node] = memory.work[Work.TAKEN, node]
-    lay_offers(state, table, candidates, job, part, True)
-    if fit(memory, job, required, least, want, most, cpus, whole, how) == 0:
+    if fit_on(state, table, candidates, job, part, required, True) == 0:
         return 0
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.TAKEN, node] = memory.work[Work.CHOSEN, node]

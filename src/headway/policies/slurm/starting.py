@@ -212,7 +212,7 @@ def weigh_for(state: State, job: int, part: int) -> None:
     prefer_held(state, ANYWHERE, job, part)
     if asks_gres(state.memory, job) > 0:
         lay_all_idle(state, job, part)
-        lighten(state, state.memory.trial, Scratch.BEFORE, job, part)
+        lighten(state, state.memory.trial, Scratch.BEFORE, job, part, True)
 
 
 @kernel

@@ -31,7 +31,7 @@ NUMBERS = (
 
 A job of `one_thread` uses one thread of each core that it has; one of `one_task_core` has a core for each
 task. What a job of `gres_units` asks for in `gres` is a unit, of which it wants so many on all of its nodes
-together; with `gres_by_task` one for each task."""
+together; with `gres_by_task` one for each task. `cpus_per_gpu` are then the CPUs for a unit."""
 
 TEXTS = (
     "partition", "constraint", "gres", "licenses", "reservation", "dependency", "required_nodes",

@@ -132,7 +132,7 @@ def _with_gpus(found: dict[str, Ints], gpus: Ints, told: npt.NDArray[np.bool_]) 
     for name, value in (("tasks", groups), ("cpus_per_task", gpus * per_gpu), ("tasks_per_node", -1)):
         found[name] = np.where(more, value, found[name])
     found["cpus_with_gpus"] = cpus
-    found["cpus_per_gpu"] = np.where((units > 0) & ~by_task, per_gpu, 0)
+    found["cpus_per_gpu"] = np.where(units > 0, per_gpu * gpus, 0)
     units = np.where(by_task, found["tasks"], units)
     found["gres_units"] = units
     most = np.where(told & (units > 0), np.minimum(units * gpus, found["tasks"]), units * gpus)
