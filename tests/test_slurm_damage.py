@@ -123,5 +123,14 @@ def test_a_list_of_tasks_that_was_cut_short_is_no_step() -> None:
     assert "steps" not in {entry.rule for entry in log.ledger}
 
 
+def test_tasks_beyond_what_slurm_can_have_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("cells", "jobs"):
+        monkeypatch.setattr(f"headway.workload.slurm.{module}.MOST_TASKS", 3)
+    log = jobs({}, {"JobID": "8_[0-1,7-9]", "JobIDRaw": "8", "State": "PENDING"})
+    assert (log.ledger.total, log.ledger.kept, log.ledger.dropped) == (4, 1, 3)
+    (told,) = [entry for entry in log.ledger if "more tasks than" in entry.action]
+    assert told.action == "a list of more tasks than Slurm can have: the first 3" and told.jobs == (8,)
+
+
 def test_an_array_of_a_thousand_million_tasks_takes_no_memory() -> None:
     assert len(task_numbers("8_[0-999999999]")) == waiting_tasks("8_[0-999999999]") == MOST_TASKS

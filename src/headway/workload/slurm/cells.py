@@ -106,7 +106,12 @@ def waiting_tasks(job: str) -> int:
     >>> [waiting_tasks(job) for job in ("42_[0-1,4-5]", "31_[1-50%4]", "4_[1-9:4]", "7")]
     [4, 50, 3, 1]
     """
-    return min(max(sum(map(len, _tasks(job))), 1), MOST_TASKS)
+    return min(max(tasks_named(job), 1), MOST_TASKS)
+
+
+def tasks_named(job: str) -> int:
+    """How many tasks such a record names, however many can be."""
+    return sum(map(len, _tasks(job)))
 
 
 def task_numbers(job: str) -> list[int]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from headway.units import SECOND
 from headway.workload.ledger import LedgerEntry
 from headway.workload.slurm import requests, states
+from headway.workload.slurm.cells import MOST_TASKS
 from headway.workload.slurm.job_ids import COMPONENT, TASK, WAITING_TASKS
 from headway.workload.slurm.not_modelled import BIT
 from headway.workload.slurm.records import UNKNOWN
@@ -205,6 +206,8 @@ def _spread_tasks(jobs: Jobs) -> None:
     """One record for all tasks of an array that never started becomes one for each."""
     action = "a list of tasks that sacct cut short: those it names (export with SLURM_BITSTR_LEN=0)"
     jobs.note("array_tasks", action, jobs.records["cut"])
+    action = f"a list of more tasks than Slurm can have: the first {MOST_TASKS:,}"
+    jobs.note("array_tasks", action, jobs.records["beyond"])
     tasks = jobs.records["tasks"]
     if (tasks > 1).any():
         jobs.records = {name: np.repeat(values, tasks) for name, values in jobs.records.items()}
@@ -223,19 +226,39 @@ def _leave_out_started(jobs: Jobs) -> None:
     waits = (records["kind"] == WAITING_TASKS) & (records["state"] == states.PENDING)
     if not waits.any():
         return
-    for place in np.unique(records["listed"][waits]).tolist():
-        records["task"][records["listed"] == place] = jobs.task_lists[place]
-    names = (jobs.get("cluster"), jobs.get("user"), records["array"], records["task"])
-    submit = jobs.get("submit")
-    last: dict[tuple[int, ...], int] = {}
+    _write_tasks(jobs, waits, "task")
     alone = (records["kind"] == TASK) & np.isin(records["array"], records["array"][waits])
-    for row in np.flatnonzero(alone).tolist():
-        name = tuple(int(column[row]) for column in names)
-        last[name] = max(last.get(name, UNKNOWN), int(submit[row]))
-    for row in np.flatnonzero(waits).tolist():
-        name = tuple(int(column[row]) for column in names)
-        waits[row] = name in last and last[name] >= submit[row]
-    jobs.drop("duplicates", STALE, waits)
+    listed = waits & np.isin(records["array"], records["array"][alone])
+    listed &= np.isin(records["task"], records["task"][alone])
+    rows, submit = np.flatnonzero(alone | listed), jobs.get("submit")
+    names = [
+        column[rows] for column in (jobs.get("cluster"), jobs.get("user"), records["array"], records["task"])
+    ]
+    which, alone, submit = _combinations(names), alone[rows], submit[rows]
+    last = np.full(len(rows), UNKNOWN)
+    np.maximum.at(last, which[alone], submit[alone])
+    stale = np.zeros(len(jobs), np.bool_)
+    stale[rows] = ~alone & np.isin(which, which[alone]) & (last[which] >= submit)
+    jobs.drop("duplicates", STALE, stale)
+
+
+def _write_tasks(jobs: Jobs, rows: Mask, column: str) -> None:
+    """Write the numbers of tasks that came from one record, which stand one behind the other."""
+    listed = jobs.records["listed"]
+    chosen = np.flatnonzero(np.isin(listed, np.unique(listed[rows])))
+    place = listed[chosen]
+    begins = np.append(True, place[1:] != place[:-1])
+    numbers = [np.array(jobs.task_lists[one], np.int64) for one in place[begins].tolist()]
+    jobs.records[column][chosen] = np.concatenate(numbers)
+
+
+def _combinations(columns: Sequence[npt.NDArray[Any]]) -> Ints:
+    """A number from 0 for each row, the same where the values of all columns are."""
+    found = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values, place = np.unique(column, return_inverse=True)
+        found = np.unique(found * len(values) + place, return_inverse=True)[1]
+    return found
 
 
 def _number_tasks(jobs: Jobs) -> None:
@@ -245,8 +268,7 @@ def _number_tasks(jobs: Jobs) -> None:
     if not cancelled.any():
         return
     records["shared"] = records["shared"] | cancelled
-    for place in np.unique(records["listed"][cancelled]).tolist():
-        records["request:array_task"][records["listed"] == place] = jobs.task_lists[place]
+    _write_tasks(jobs, cancelled, "request:array_task")
 
 
 def numbered(jobs: Jobs) -> Ints:

@@ -71,7 +71,7 @@ class Records:
         step = ids.pop("step")
         part: dict[str, npt.NDArray[Any]] = {"line": table.line, "repaired": table.repaired}
         part |= {name: column.to_numpy() for name, column in ids.items()}
-        part["tasks"], part["cut"] = _tasks(frame, part["kind"])
+        part |= _tasks(frame, part["kind"])
         if np.isin(part["kind"], (TASK, WAITING_TASKS)).any():
             part |= self._array_tasks(frame, part["kind"])
         if step.any():
@@ -284,15 +284,17 @@ class Records:
         return words.replace_strict(unique, kinds, return_dtype=pl.UInt8).to_numpy()
 
 
-def _tasks(frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def _tasks(frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> dict[str, npt.NDArray[Any]]:
     """How many jobs each record stands for, the tasks of an array that has not started; whether some lack."""
-    tasks, cut = np.ones(frame.height, np.int64), np.zeros(frame.height, np.bool_)
+    tasks = np.ones(frame.height, np.int64)
+    cut, beyond = np.zeros(frame.height, np.bool_), np.zeros(frame.height, np.bool_)
     waiting = np.flatnonzero(kind == WAITING_TASKS)
     if len(waiting):
         shown = _shown_ids(frame).gather(waiting)
         tasks[waiting] = [cells.waiting_tasks(job) for job in shown.to_list()]
         cut[waiting] = shown.str.contains("...", literal=True).to_numpy()
-    return tasks, cut
+        beyond[waiting] = [cells.tasks_named(job) > cells.MOST_TASKS for job in shown.to_list()]
+    return {"tasks": tasks, "cut": cut, "beyond": beyond}
 
 
 def _shown_ids(frame: pl.DataFrame) -> pl.Series:
