@@ -227,7 +227,7 @@ def test_tables_of_journal_and_queue_that_cannot_be_read(tmp_path: Path, damage:
 
 def test_an_index_of_the_queue_that_does_not_know_a_job(tmp_path: Path) -> None:
     with closing(LocalQueue(tmp_path / "queue.db", 0)) as queue:
-        queue._all("CREATE TRIGGER lost AFTER INSERT ON jobs BEGIN DELETE FROM jobs; END")
+        queue.rows("CREATE TRIGGER lost AFTER INSERT ON jobs BEGIN DELETE FROM jobs; END")
         with pytest.raises(Refused, match="is damaged: a job that was just written to it is not there"):
             queue.add("hw-x", "hw-x", Task(("true",), 1, 5 * SECOND).text(), 1, 0)
 

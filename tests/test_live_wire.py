@@ -24,12 +24,12 @@ from headway import ownership
 from headway.cli.grids import ask
 from headway.errors import InputError, UsageError
 from headway.live import wire
-from headway.live.bell import Bell
 from headway.live.grid_file import load_grid
 from headway.live.journal import Journal, JournalError
 from headway.live.script import FENCED, job_script, read_fence
 from headway.live.serving import alone, serve, server_of
 from headway.live.task import Task
+from headway.live.tended import Bell, Tended
 from headway.live.wire import (
     NoAnswer,
     Refused,
@@ -207,7 +207,7 @@ def test_a_page_is_not_given_to_another_machine_that_says_it_is_this_one(
         answer.value.close()
 
 
-class OnePass:
+class OnePass(Tended):
     """What a process looks after for one moment: it is asked for a page at each address, and then ended."""
 
     def __init__(self, *addresses: str) -> None:
@@ -247,7 +247,7 @@ def test_the_page_is_at_its_own_address_alone() -> None:
 FLOODED = """
 import os, signal, threading, time
 from types import SimpleNamespace
-from headway.live.bell import Bell
+from headway.live.tended import Bell
 from headway.live.serving import serve
 
 def children_end():

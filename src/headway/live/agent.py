@@ -6,7 +6,6 @@ journal and the servers say. Around them: the journal, polls, and the settling o
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from statistics import median
@@ -14,14 +13,12 @@ from typing import Any
 
 from headway.errors import HeadwayError
 from headway.live.accounts import Accounts
-from headway.live.bell import Bell
 from headway.live.grid_file import Grid, Site
 from headway.live.journal import OVER, RUNNING, SUSPENDED, Journal, TaskRow
 from headway.live.proxy import Proxy
-from headway.live.requests import called
-from headway.live.safety import Guard
 from headway.live.script import remove_fence
 from headway.live.task import Task
+from headway.live.tended import Tended
 from headway.live.wire import NoAnswer, Refused, Remote
 from headway.plain import Notify, counted
 from headway.policies.grid.middleware import Agent, Move
@@ -29,7 +26,6 @@ from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.grid.setup import microseconds_of
 from headway.units import SECOND
 
-REQUESTS = ("submit", "estimate", "status", "queue", "cancel", "explain", "state", "ready")
 SHOWN_TASKS, SHOWN_DECISIONS = 300, 60
 """Of the page."""
 RESTS = 3
@@ -38,8 +34,11 @@ RESTS = 3
 Clock = Callable[[], int]
 
 
-class LiveAgent:
+class LiveAgent(Tended):
     """The agent's process, but for the socket."""
+
+    requests = ("submit", "estimate", "status", "queue", "cancel", "explain", "state", "ready")
+    prefix = "on_"
 
     def __init__(
         self,
@@ -49,8 +48,8 @@ class LiveAgent:
         dry_run: bool = False,
         clock: Clock | None = None,
     ) -> None:
-        self.grid, self.say, self.dry_run = grid, say, dry_run
-        self.guard = Guard(grid, control)
+        super().__init__(grid, control)
+        self.say, self.dry_run = say, dry_run
         self.journal = Journal(grid.folder / "journal.db", epoch=0 if grid.is_simulated else None)
         self.clock = clock or (lambda: int(time.time() * SECOND))
         secret = grid.secret()
@@ -68,7 +67,6 @@ class LiveAgent:
         self.accounts = Accounts(self.journal, self.proxies, say)
         mode = str(grid.policy.params["mode"])
         self.period = 0 if mode == "none" else microseconds_of(grid.policy, "period")
-        self.lock, self.bell = threading.RLock(), Bell()
         self.event = self.journal.number("event")
         """The number of the last reallocation event."""
 
@@ -217,12 +215,6 @@ class LiveAgent:
             )
 
     # ---- requests of clients ------------------------------------------------------------------------------
-
-    def handle(self, request: str, data: dict[str, Any]) -> Any:
-        if request not in REQUESTS:
-            raise Refused(f"there is no request {request!r}; there are {', '.join(REQUESTS)}")
-        with self.lock:
-            return called(getattr(self, f"on_{request}"), request, data)
 
     def on_submit(self, task: dict[str, Any]) -> dict[str, Any]:
         """A new task: where it goes, and when it should start and end."""

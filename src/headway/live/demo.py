@@ -17,7 +17,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.live.batch import Batch
 from headway.live.grid_file import Grid, load_grid
 from headway.live.journal import OVER, Journal
-from headway.live.launch import end, start, start_servers, wait_for
+from headway.live.launch import running_servers, start, wait_for
 from headway.live.page import page
 from headway.live.record import recorded
 from headway.live.task import Task
@@ -122,10 +122,7 @@ def show(folder: Path, count: int, say: Notify, progress: Progress) -> Shown:
     say("compiling conservative backfilling, once for this machine ..., then starting four processes")
     Batch.warm(grid.sites[0].cluster, grid.sites[0].policy)
     begun = time.monotonic()
-    processes = start_servers(grid, control=True)
-    try:
-        for site, process in zip(grid.sites, processes, strict=True):
-            wait_for(site.listen, process, grid.folder / f"{site.name}.log", "describe", grid).close()
+    with running_servers(grid) as processes:
         log = grid.folder / "agent.log"
         processes.append(start(["agent", str(grid.file), "--control"], log))
         agent = wait_for(grid.listen, processes[-1], log, "queue", grid)
@@ -135,8 +132,6 @@ def show(folder: Path, count: int, say: Notify, progress: Progress) -> Shown:
             time.sleep(0.02)
         state = _finished(agent, count, progress)
         agent.close()
-    finally:
-        end(processes)
     shown = folder / "live.html"
     with replacing(shown) as draft:
         draft.write_bytes(page(state))

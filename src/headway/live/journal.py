@@ -17,21 +17,19 @@ gone everywhere else. After a crash the journal and the servers' answers say wha
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, fields
-from functools import cache
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from headway.errors import HeadwayError
-from headway.live.spans import Span, stored_spans
+from headway.live.database import Database, sound
+from headway.live.spans import Span
 from headway.live.task import Task
-from headway.values import INSTANT, fits, shape_of
 
 WAITING, RUNNING, SUSPENDED = "waiting", "running", "suspended"
 DONE, FAILED, KILLED, CANCELLED, REFUSED = "done", "failed", "killed", "cancelled", "refused"
@@ -65,24 +63,6 @@ CREATE TABLE IF NOT EXISTS estimates (
     attempt INTEGER PRIMARY KEY, task INTEGER NOT NULL, server TEXT NOT NULL, made INTEGER NOT NULL,
     start INTEGER NOT NULL, completion INTEGER NOT NULL, started INTEGER, ended INTEGER);
 """
-
-
-def private(path: Path) -> None:
-    """Make a database that only its owner can read: commands of tasks stand in it."""
-    with suppress(OSError):  # SQLite says what is wrong with the place
-        path.touch(mode=0o600, exist_ok=True)
-
-
-def sound(kind: type, values: Sequence[Any]) -> bool:
-    """Whether a row of a table has what the fields of a class may hold; SQLite takes anything anywhere."""
-    shapes = _shapes_of(kind)
-    return len(values) == len(shapes) and all(map(fits, values, shapes))
-
-
-@cache
-def _shapes_of(kind: type) -> tuple[Any, ...]:
-    hints = get_type_hints(kind)
-    return tuple(shape_of(hints[each.name], INSTANT) for each in fields(kind))
 
 
 class JournalError(HeadwayError):
@@ -134,18 +114,17 @@ TASK_COLUMNS = "task, key, spec, submitted, state, restarts, started, ended, cod
 ATTEMPT_COLUMNS = "attempt, task, server, name, state, procs, made, start, completion, walltime, why"
 
 
-class Journal:
+class Journal(Database):
     """The file. Every method is one transaction; :meth:`together` makes several one."""
+
+    name, error = "journal", JournalError
 
     def __init__(self, path: Path, epoch: int | None = None) -> None:
         """``epoch`` (µs since 1970) is when the clock of a new journal is 0; None: this very second."""
-        self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._depth = 0
+        self.path, self._depth = path, 0
         with self._sentences(), ExitStack() as until_sound:
-            private(path)
-            database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self._db = until_sound.enter_context(closing(database))
+            super().__init__(path, isolation=None)
+            until_sound.callback(self.close)
             self._db.execute("PRAGMA auto_vacuum=INCREMENTAL")  # first: it holds for a file that is empty
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
@@ -154,14 +133,11 @@ class Journal:
                 "INSERT OR IGNORE INTO facts VALUES ('grid', ?), ('epoch', ?)",
                 (secrets.token_hex(4), str(int(time.time()) * 1_000_000 if epoch is None else epoch)),
             )
-            self.grid = self.fact("grid")
+            self.grid = self.fact("grid") or ""
             """A word that no other journal has: names of jobs begin with it."""
             self.epoch = self.number("epoch") or 0
             """When the clock of the grid was 0 (µs since 1970)."""
             until_sound.pop_all()
-
-    def close(self) -> None:
-        self._db.close()
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -176,9 +152,6 @@ class Journal:
                 f"the journal {self.path} cannot be written ({error}); nothing is done until it can: free "
                 "space on its disk, or check that nobody else has it open"
             ) from None
-
-    def damaged(self, how: str) -> JournalError:
-        return JournalError(f"the journal {self.path} is damaged: {how}; put a copy back, or begin anew")
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -204,25 +177,9 @@ class Journal:
         with self._sentences():
             return self._db.execute(sql, tuple(values))
 
-    def _rows(self, sql: str, values: Iterable[Any] = ()) -> list[Any]:
-        """What a question finds; SQLite looks at a row when it is fetched."""
+    def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Any]:
         with self._sentences():
             return self._db.execute(sql, tuple(values)).fetchall()
-
-    def fact(self, name: str) -> str:
-        rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
-        return str(rows[0][0]) if rows else ""
-
-    def number(self, name: str) -> int | None:
-        """A fact that is a whole number; None where it is not known."""
-        if not (text := self.fact(name)):
-            return None
-        if not re.fullmatch("-?[0-9]{1,18}", text):
-            raise self.damaged(f"its {name} is no number")
-        return int(text)
-
-    def set_fact(self, name: str, value: object) -> None:
-        self._run("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, str(value)))
 
     # ---- tasks --------------------------------------------------------------------------------------------
 
@@ -265,7 +222,7 @@ class Journal:
         return list(self._tasks("ORDER BY task"))
 
     def _tasks(self, where: str, values: Iterable[Any] = ()) -> Iterator[TaskRow]:
-        for row in self._rows(f"SELECT {TASK_COLUMNS} FROM tasks {where}", values):
+        for row in self.rows(f"SELECT {TASK_COLUMNS} FROM tasks {where}", values):
             number, key, spec, *rest = row
             try:
                 task = Task.from_json(json.loads(spec))
@@ -277,10 +234,10 @@ class Journal:
             yield found
 
     def set_task(self, number: int, **columns: Any) -> None:
-        self._set("tasks", "task", number, columns)
+        self.set_columns("tasks", "task", number, columns)
 
     def counts(self) -> dict[str, int]:
-        return dict(self._rows("SELECT state, COUNT(*) FROM tasks GROUP BY state"))
+        return dict(self.rows("SELECT state, COUNT(*) FROM tasks GROUP BY state"))
 
     # ---- attempts -----------------------------------------------------------------------------------------
 
@@ -308,30 +265,22 @@ class Journal:
         return next(self._attempts("WHERE name = ?", (name,)), None)
 
     def _attempts(self, where: str, values: Iterable[Any] = ()) -> Iterator[Attempt]:
-        for row in self._rows(f"SELECT {ATTEMPT_COLUMNS} FROM attempts {where}", values):
+        for row in self.rows(f"SELECT {ATTEMPT_COLUMNS} FROM attempts {where}", values):
             found = Attempt(*row)
             if not sound(Attempt, row) or found.state not in ATTEMPT_STATES:
                 raise self.damaged(f"attempt {row[0]} of it cannot be read")
             yield found
 
     def set_attempt(self, number: int, **columns: Any) -> None:
-        self._set("attempts", "attempt", number, columns)
+        self.set_columns("attempts", "attempt", number, columns)
 
     def spans(self, attempt: int) -> list[Span]:
         """When a task was suspended at a server, and its runs there that were given up."""
-        rows = self._rows("SELECT told FROM spans WHERE attempt = ?", (attempt,))
-        found = stored_spans(rows[0][0]) if rows else []
-        if found is None:
-            raise self.damaged(f"when attempt {attempt} of it was suspended cannot be read")
-        return found
+        return self.spans_of("attempt", attempt)
 
     def set_spans(self, attempt: Attempt, spans: Iterable[Span]) -> None:
         told = json.dumps(list(spans))
         self._run("INSERT OR REPLACE INTO spans VALUES (?, ?, ?)", (attempt.number, attempt.task, told))
-
-    def _set(self, table: str, key: str, number: int, columns: dict[str, Any]) -> None:
-        names = ", ".join(f"{name} = ?" for name in columns)
-        self._run(f"UPDATE {table} SET {names} WHERE {key} = ?", (*columns.values(), number))
 
     # ---- decisions and estimates --------------------------------------------------------------------------
 
@@ -345,7 +294,7 @@ class Journal:
     def decisions(self, count: int = 50, task: int | None = None) -> list[dict[str, Any]]:
         """The last decisions, the newest first; of one task if it is given."""
         where, values = ("WHERE task = ?", (task,)) if task is not None else ("", ())
-        rows = self._rows(
+        rows = self.rows(
             f"SELECT number, time, kind, task, data FROM decisions {where} ORDER BY number DESC LIMIT ?",
             (*values, count),
         )
@@ -370,7 +319,7 @@ class Journal:
 
     def estimates(self) -> list[tuple[str, int, int, int, int, int]]:
         """(server, made, start, completion, started, ended) of attempts that ran to their end."""
-        return self._rows(
+        return self.rows(
             "SELECT server, made, start, completion, started, ended FROM estimates WHERE ended IS NOT NULL"
         )
 
@@ -378,7 +327,7 @@ class Journal:
 
     def forget(self, keep: int) -> list[str]:
         """Drop the oldest tasks that are over but for ``keep``; the fences that nobody needs any more."""
-        over = self._rows(
+        over = self.rows(
             f"SELECT task, key, restarts FROM tasks WHERE state IN {OVER!r} "
             "ORDER BY task DESC LIMIT -1 OFFSET ?",
             (keep,),

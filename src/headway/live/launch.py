@@ -7,7 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from headway.errors import HeadwayError, UsageError
@@ -39,6 +40,18 @@ def start_servers(grid: Grid, control: bool) -> list[subprocess.Popen[bytes]]:
         start(["server", str(grid.file), site.name, *words], grid.folder / f"{site.name}.log")
         for site in grid.sites
     ]
+
+
+@contextmanager
+def running_servers(grid: Grid) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """The servers of all clusters, with --control, as soon as they answer; the processes of the list end."""
+    processes = start_servers(grid, control=True)
+    try:
+        for site, process in zip(grid.sites, processes, strict=True):
+            wait_for(site.listen, process, grid.folder / f"{site.name}.log", "describe", grid).close()
+        yield processes
+    finally:
+        end(processes)
 
 
 def tell_of_ends(servers: Sequence[subprocess.Popen[bytes]], grid: Grid, say: Notify) -> None:

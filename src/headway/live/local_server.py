@@ -83,9 +83,9 @@ class LocalServer(ClusterServer):
         """The same by this machine's clock alone."""
         return int(time.time() * SECOND) - self.queue.epoch - self.queue.stood
 
-    def unix(self, t: int | None) -> int | None:
+    def unix(self, t: int) -> int:
         """An instant of the cluster's clock, from the present on, in µs since 1970."""
-        return None if t is None else t + self.queue.epoch + self.queue.stood if t < NEVER else NO_ANSWER
+        return t + self.queue.epoch + self.queue.stood if t < NEVER else NO_ANSWER
 
     def _look(self) -> None:
         """Let the policy do what is due.
@@ -150,9 +150,13 @@ class LocalServer(ClusterServer):
                 adopted |= not self.processes.is_own(entry.pid)
         return adopted
 
+    def _begun(self, entry: Entry) -> Fence | None:
+        """What the fence of a job says; None: it has not begun."""
+        return read_fence(self.grid.fence / entry.fence)
+
     def _find_process(self, entry: Entry) -> None:
         """A job that was started before has its process in its fence, as soon as that is written."""
-        fence = read_fence(self.grid.fence / entry.fence)
+        fence = self._begun(entry)
         if fence is None:
             self._launch(entry)
         elif fence.code is not None or fence.pid is not None:
@@ -160,7 +164,7 @@ class LocalServer(ClusterServer):
 
     def _ended(self, entry: Entry) -> None:
         """A job has ended by itself, or somebody else killed it."""
-        fence = read_fence(self.grid.fence / entry.fence)
+        fence = self._begun(entry)
         code = self.processes.code(entry.pid or 0)
         self.processes.forget(entry.pid or 0)
         here = fence is not None and fence.cluster == self.site.name
@@ -182,7 +186,7 @@ class LocalServer(ClusterServer):
         self.queue.note(at, "end", entry.number)
         return at
 
-    def _told_end(self, at: int, fence: Fence | None) -> int | None:
+    def _told_end(self, at: int, fence: Fence | None) -> int:
         """When a job that the policy heard of at an instant ended (µs since 1970)."""
         return self.unix(at)
 
@@ -242,7 +246,6 @@ class LocalServer(ClusterServer):
 
     def _note_span(self, act: Act, entry: Entry) -> None:
         at, spans = self.unix(act.at), self.queue.spans(entry.number)
-        assert at is not None
         began = at if entry.began is None else entry.began
         self.queue.set_spans(entry.number, noted(spans, act.kind, entry.runs, began, at))
 
@@ -259,7 +262,7 @@ class LocalServer(ClusterServer):
             self.processes.kill(entry.pid)
             self.queue.set(entry.number, pid=None)
         elif act.kind == KILL:
-            fence = read_fence(self.grid.fence / entry.fence)
+            fence = self._begun(entry)
             if fence is not None and fence.code is not None:  # it ended just before its walltime
                 state = "done" if fence.code == 0 else "failed"
                 self.queue.set(entry.number, state=state, code=fence.code)
@@ -267,7 +270,7 @@ class LocalServer(ClusterServer):
 
     def _launch(self, entry: Entry) -> None:
         """Start the process of a job, unless its fence says that it has started."""
-        if read_fence(self.grid.fence / entry.fence) is not None:
+        if self._begun(entry) is not None:
             if entry.pid:  # it was suspended, and its policy has begun anew
                 self.processes.bring_to("running", entry.pid, entry.name)
             return  # its process is found when somebody looks for its end

@@ -20,7 +20,7 @@ from headway.live.agent import LiveAgent
 from headway.live.batch import Batch
 from headway.live.grid_file import Grid
 from headway.live.journal import Journal
-from headway.live.launch import end, start_servers, wait_for
+from headway.live.launch import running_servers
 from headway.live.record import recorded
 from headway.live.task import Task
 from headway.plain import Notify, Progress
@@ -37,18 +37,13 @@ def rehearse(grid: Grid, workload: Workload, say: Notify, progress: Progress) ->
     _begin_anew(grid)
     for site in {site.policy: site for site in grid.sites}.values():
         Batch.warm(site.cluster, site.policy)
-    processes = start_servers(grid, control=True)
-    try:
-        for site, process in zip(grid.sites, processes, strict=True):
-            wait_for(site.listen, process, grid.folder / f"{site.name}.log", "describe", grid).close()
+    with running_servers(grid):
         agent = LiveAgent(grid, True, say)
         try:
             Conductor(agent, tasks_of(workload)).run(progress)
             return recorded(grid, agent.journal)
         finally:
             agent.stop()
-    finally:
-        end(processes)
 
 
 def _begin_anew(grid: Grid) -> None:

@@ -17,16 +17,13 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 import time
 from typing import Any
 
-from headway.live.bell import Bell
 from headway.live.grid_file import Grid, Site
-from headway.live.requests import called
-from headway.live.safety import Guard
 from headway.live.shapes import Shapes
 from headway.live.task import Task
+from headway.live.tended import Tended
 from headway.live.wire import Refused
 from headway.plain import counted
 from headway.platform import Cluster, Platform
@@ -40,29 +37,23 @@ NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 REQUESTS = ("describe", "estimate", "submit", "release", "cancel", "kill", "poll", "picture")
 
 
-class ClusterServer:
+class ClusterServer(Tended):
     """The front of one cluster; subclasses know the batch system, and have a method for each request."""
 
     requests: tuple[str, ...] = REQUESTS
 
     def __init__(self, grid: Grid, site: Site, control: bool) -> None:
-        self.grid, self.site = grid, site
-        self.guard = Guard(grid, control)
+        super().__init__(grid, control)
+        self.site = site
         method = TUNINGS.index(str(grid.policy.params["tuning"]))
         self.shapes = Shapes(grid.policy, site.cluster, widest(site.policy, site.cluster), method)
-        self.lock = threading.RLock()
-        self.bell = Bell()
-        """Rung when something was asked for, so that whoever waits for the next event looks again."""
 
     def handle(self, request: str, data: dict[str, Any]) -> Any:
-        """Answer a request."""
-        if request not in self.requests:
-            raise Refused(f"there is no request {request!r}; there are {', '.join(self.requests)}")
+        """Answer a request, and let whoever waits for the next event look again."""
         for key in ("name", "fence"):  # both become names of files
             if request == "submit" and not NAME.fullmatch(str(data.get(key))):
                 raise Refused(f"submit: {key!r} must be letters, digits, and . + - _")
-        with self.lock:
-            answer = called(getattr(self, request), request, data)
+        answer = super().handle(request, data)
         if request == "estimate" and not self.guard.control:
             answer["only_watches"] = True
         self.bell.ring()
@@ -79,13 +70,6 @@ class ClusterServer:
             "control": self.guard.control,
             "allow": list(self.grid.allow),
         }
-
-    def tick(self) -> float:
-        """Look after the cluster; seconds until it should be done again."""
-        return self.grid.poll
-
-    def stop(self) -> None:
-        """End; every job stays where it is."""
 
     def cannot_run(self, task: Task) -> Refused:
         """A task that was to be submitted, and is too large."""

@@ -8,24 +8,13 @@ import signal
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
 
 from headway.errors import HeadwayError, UsageError
-from headway.live.bell import Bell
 from headway.live.grid_file import Grid, Site
 from headway.live.server import RETRY, ClusterServer
+from headway.live.tended import Tended
 from headway.live.wire import Pages, check_safe, close, listen
 from headway.plain import Notify
-
-
-class Tended(Protocol):
-    """What a process looks after."""
-
-    bell: Bell
-
-    def handle(self, request: str, data: dict[str, Any]) -> Any: ...
-    def tick(self) -> float: ...
-    def stop(self) -> None: ...
 
 
 def private_folder(folder: Path) -> None:

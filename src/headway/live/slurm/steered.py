@@ -15,7 +15,7 @@ from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry
 from headway.live.local_server import LocalServer
 from headway.live.processes import Processes
-from headway.live.script import Fence, job_script, read_fence
+from headway.live.script import Fence, job_script
 from headway.live.server import RETRY, log
 from headway.live.slurm.commands import Slurm, sbatch_words
 from headway.live.slurm.queue import SlurmJob, look_at, parse_queue
@@ -176,9 +176,6 @@ class SteeredServer(LocalServer):
 
     # ---- jobs that Slurm has, and has not begun -----------------------------------------------------------
 
-    def _begun(self, entry: Entry) -> Fence | None:
-        return read_fence(self.grid.fence / entry.fence)
-
     def _follow_clock(self) -> None:
         """Slurm says when its jobs began."""
 
@@ -223,7 +220,7 @@ class SteeredServer(LocalServer):
         else:
             super()._ended(entry)
 
-    def _told_end(self, at: int, fence: Fence | None) -> int | None:
+    def _told_end(self, at: int, fence: Fence | None) -> int:
         ended = None if fence is None else fence.ended
         return self.unix(at) if ended is None else ended
 
