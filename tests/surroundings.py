@@ -23,7 +23,7 @@ from typing import Any
 from unittest import mock
 from urllib.request import Request, urlopen
 
-from headway.workload.datasets.catalogue import DATASETS
+from headway.workload.datasets.registry import DATASETS
 
 ROOT = Path(__file__).parents[1]
 STAND_INS = Path(__file__).parent / "stand_ins"

@@ -25,7 +25,7 @@ from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 from headway.workload.header import Header
 from headway.workload.models import generate
-from headway.workload.swf_write import write_swf
+from headway.workload.swf import write_swf
 
 MODEL = "lublin(jobs=60, procs=16, load=1.5, seed={seed})"
 FEW = ["jobs", "mean_wait", "mean_bsld"]

@@ -18,9 +18,9 @@ import pytest
 from commands import SWF, Headway
 from headway.errors import HeadwayError, InputError, UsageError
 from headway.workload import read
-from headway.workload.datasets.catalogue import DATASETS
 from headway.workload.datasets.download import _Guarded, download
 from headway.workload.datasets.registry import (
+    DATASETS,
     add,
     copies,
     data_folder,

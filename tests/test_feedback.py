@@ -36,7 +36,7 @@ from headway.policies.own.words import (
 )
 from headway.units import SECOND
 from headway.workload import Workload
-from headway.workload.swf_write import write_swf
+from headway.workload.swf import write_swf
 from headway.workload.transform import apply
 from own_policies import fcfs
 

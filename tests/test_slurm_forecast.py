@@ -13,7 +13,7 @@ import headway
 from headway.forecast import Outlook, Present, Record, present
 from headway.forecast.answer import Question, answer
 from headway.forecast.arrivals import Arrivals
-from headway.forecast.known import site_at
+from headway.forecast.forward import site_at
 from headway.live.engine import Job
 from headway.live.slurm.queue import SlurmJob
 from headway.live.slurm.rules import RulesPlan

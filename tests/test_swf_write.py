@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from headway.errors import UsageError
-from headway.workload import RULES, Workload, read, read_swf, swf_write, write_swf
+from headway.workload import RULES, Workload, read, read_swf, swf, write_swf
 from headway.workload.swf import read_swf_in_parts
 from random_examples import examples
 from swf_texts import CHOSEN, TEXTS
@@ -164,7 +164,7 @@ def test_nothing_is_written_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         drafts.append(len([path for path in tmp_path.iterdir() if path.name.endswith(".part")]))
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(swf_write, "_texts", until_full)
+    monkeypatch.setattr(swf, "_texts", until_full)
     for before in (None, b"what was there"):
         if before is not None:
             (tmp_path / name).write_bytes(before)

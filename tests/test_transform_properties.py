@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from headway.units import SECOND
 from headway.workload import read_annotations, read_swf, write_swf
-from headway.workload.annotations_write import annotated, write_annotations
+from headway.workload.annotations import annotated, write_annotations
 from headway.workload.header import Header
 from headway.workload.table import Workload
 from headway.workload.transform import apply, offered_load

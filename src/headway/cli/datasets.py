@@ -16,7 +16,7 @@ from headway.errors import UsageError
 from headway.plain import close
 
 if TYPE_CHECKING:
-    from headway.workload.datasets.catalogue import Dataset
+    from headway.workload.datasets.registry import Dataset
 
 LOOKED_INTO = 64 << 20
 """Bytes of text of a log that are read when it is registered: about half a million jobs, a second or two."""
@@ -79,8 +79,7 @@ def _document(entry: Dataset) -> dict[str, Any]:
 
 
 def _list(json: bool) -> None:
-    from headway.workload.datasets.catalogue import ARCHIVE, DATASETS
-    from headway.workload.datasets.registry import copies
+    from headway.workload.datasets.registry import ARCHIVE, DATASETS, copies
 
     if json:
         print_json([_document(entry) for entry in DATASETS.values()])
@@ -111,8 +110,7 @@ def _list(json: bool) -> None:
 
 
 def _tell(name: str, json: bool) -> None:
-    from headway.workload.datasets.catalogue import DATASETS
-    from headway.workload.datasets.registry import copies
+    from headway.workload.datasets.registry import DATASETS, copies
 
     entry, copy = DATASETS.get(name.lower()), copies().get(name.lower())
     if entry is None and copy is None:
@@ -181,9 +179,8 @@ def _wanted(sha256: str) -> str:
 
 
 def _download(name: str, url: str | None, sha256: str, allow_http: bool) -> None:
-    from headway.workload.datasets.catalogue import DATASETS
     from headway.workload.datasets.download import download
-    from headway.workload.datasets.registry import checked, place_of
+    from headway.workload.datasets.registry import DATASETS, checked, place_of
 
     key = checked(name)
     entry = DATASETS.get(key)

@@ -58,8 +58,7 @@ def check_target(target: Path, many: bool, force: bool) -> None:
 def write_one(workload: Workload, target: Path) -> list[str]:
     """Write a workload and, where SWF cannot hold all of it, its annotations; says what was written."""
     from headway.workload import write_annotations, write_swf
-    from headway.workload.annotations import beside
-    from headway.workload.annotations_write import annotated
+    from headway.workload.annotations import annotated, beside
 
     if target.suffix.lower() == ".json":
         from headway.workload.batsim import write_batsim

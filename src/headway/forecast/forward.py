@@ -27,13 +27,15 @@ from headway.engine.driver import Driver
 from headway.engine.tables import Clock, Job, Phase, Run, State
 from headway.errors import UsageError
 from headway.forecast.instant import Instant
-from headway.forecast.known import known_at
 from headway.forecast.record import Column, Record
 from headway.jit import kernels
 from headway.platform import Platform
 from headway.policies.policy import Policy
 from headway.policies.prepare import Arrivals, Prepared
+from headway.policies.slurm.record import misses_usage
 from headway.policies.spec import Spec, parse_spec
+from headway.site import Site
+from headway.site.usage import usage_of_log
 from headway.units import NEVER, SECOND
 
 LEAD = 1
@@ -59,6 +61,38 @@ class Future:
     """They come then,"""
     lasting: Column = field(default_factory=lambda: NOTHING)
     """and run as long."""
+
+
+def known_at(platform: Platform, instant: int) -> Platform:
+    """The machine as it was known at an instant (s since 1970)."""
+    if platform.site is None:
+        return platform
+    return replace(platform, site=site_at(platform.site, instant))
+
+
+def site_at(site: Site, instant: int) -> Site:
+    """The site as it was known at an instant (s since 1970): not what became of its nodes or usage later.
+
+    A node or partition that is away then is taken to stay away for as long again as it has been: when it
+    comes back is not known. Where no file tells usage, it is what the log's runs have added until then.
+    """
+    if misses_usage(site):
+        site = replace(site, usage=usage_of_log(site, instant), exported=None)
+    if not site.events:
+        return site
+    nodes, partitions = ({getattr(event, name) for event in site.events} for name in ("node", "partition"))
+    return replace(
+        site,
+        nodes=tuple(replace(one, state="IDLE") if one.name in nodes else one for one in site.nodes),
+        partitions=tuple(
+            replace(one, state="UP") if one.name in partitions else one for one in site.partitions
+        ),
+        events=tuple(
+            replace(event, end=2 * instant - event.start + 1)
+            for event in site.events
+            if event.start <= instant and (event.end is None or event.end > instant)
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,8 @@ from headway.engine.driver import Driver
 from headway.engine.tables import Job, Run, Step
 from headway.errors import UsageError
 from headway.gym import learner
-from headway.gym.episodes import Episodes, Part
+from headway.gym.episodes import Episodes, Part, Task
 from headway.gym.rewards import Sum
-from headway.gym.task import Task
 from headway.jit import kernels
 from headway.platform import Platform
 from headway.policies.agent.features import VERSION

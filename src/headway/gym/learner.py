@@ -23,8 +23,8 @@ from headway.engine import clock
 from headway.engine.drive import EMPTY, Jobs, Setup, make_state
 from headway.engine.tables import Clock, Job, Pool, Run, State, Step, Table, World
 from headway.engine.verbs import ask
+from headway.gym.episodes import Task
 from headway.gym.rewards import Sum, add_started, add_time, clear_sums, growth, reward_of
-from headway.gym.task import Task
 from headway.jit import kernels
 from headway.jit.kernels import by_address, entry, kernel, routine, woven
 from headway.policies.agent.choices import (

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from headway.gym import core
-from headway.gym.episodes import check_kind
+from headway.gym.episodes import Task, check_kind
 from headway.gym.rewards import Sum
-from headway.gym.task import Task
 from headway.policies.agent.features import WEEK
 from headway.units import SECOND
 

@@ -11,9 +11,8 @@ from gymnasium.vector.utils import batch_space
 
 from headway.errors import UsageError
 from headway.gym.environment import NO_ACTION, action_space, no_action, option, weights
-from headway.gym.episodes import Episodes, Part
+from headway.gym.episodes import Episodes, Part, Task
 from headway.gym.sessions import Simulations
-from headway.gym.task import Task
 from headway.platform import Platform
 from headway.policies.agent.features import VERSION
 from headway.workload import Workload

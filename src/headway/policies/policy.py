@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.policies.pools import Pool
-from headway.workload.annotations_write import COLUMNS
+from headway.workload.annotations import COLUMNS
 
 if TYPE_CHECKING:
     from headway.engine.local import Local

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from headway.workload.annotations import read_annotations
-from headway.workload.annotations_write import write_annotations
+from headway.workload.annotations import read_annotations, write_annotations
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.read import read
 from headway.workload.rules import RULES
-from headway.workload.swf import read_swf
-from headway.workload.swf_write import write_swf
+from headway.workload.swf import read_swf, write_swf
 from headway.workload.table import Workload
 
 __all__ = [

@@ -14,11 +14,12 @@ import numpy as np
 
 from headway.errors import InputError
 from headway.plain import close, counted
-from headway.units import LONGEST, SECOND, microseconds
+from headway.units import LONGEST, SECOND, microseconds, seconds_text
 from headway.workload.ledger import LedgerEntry
 from headway.workload.stream import LogStream
 from headway.workload.swf_lines import Ints
 from headway.workload.table import TYPES, Column, Workload
+from headway.writing import replacing
 
 KB_PER_MB = 1024
 """Kilobytes of the log's memory fields in one megabyte of `memory_mb`."""
@@ -59,31 +60,43 @@ def _seconds(text: str) -> int:
 
 
 class _Kind(NamedTuple):
-    """How a column is read: the workload's column, a cell's value, and what stands where there is none."""
+    """How a column is read and written: the workload's column, a cell's value, what none is, and a text."""
 
     column: str
     value: Callable[[str], Any]
     none: Any
+    text: Callable[[Any], str] = str
     labelled: bool = False
+
+
+def _real(text: str) -> float:
+    return float(_number(text))
+
+
+def _megabytes_text(kb: int) -> str:
+    """A power of two divides into a decimal that ends, so nothing is lost."""
+    return format((Decimal(kb) / KB_PER_MB).normalize(), "f")
 
 
 _JOB = "job"
 KINDS = {
-    "urgent": _Kind("urgent", _flag, False),
-    "deadline": _Kind("deadline", _seconds, -1),
-    "swap": _Kind("swap", _seconds, -1),
-    "memory_mb": _Kind("memory_kb", lambda text: math.ceil(_number(text) * KB_PER_MB), -1),
+    "urgent": _Kind("urgent", _flag, False, lambda is_set: str(int(is_set))),
+    "deadline": _Kind("deadline", _seconds, -1, seconds_text),
+    "swap": _Kind("swap", _seconds, -1, seconds_text),
+    "memory_mb": _Kind("memory_kb", lambda text: math.ceil(_number(text) * KB_PER_MB), -1, _megabytes_text),
     "file": _Kind("file", str, -1, labelled=True),
-    "file_gb": _Kind("file_gb", lambda text: float(_number(text)), math.nan),
-    "needs_node_gb": _Kind("needs_node_gb", lambda text: float(_number(text)), math.nan),
+    "file_gb": _Kind("file_gb", _real, math.nan),
+    "needs_node_gb": _Kind("needs_node_gb", _real, math.nan),
     "parallel_fraction": _Kind(
         "parallel_fraction", lambda text: float(_number(text, 0, Decimal(1))), math.nan
     ),
     "max_procs": _Kind("max_procs", lambda text: _whole(text, 1), -1),
     "cluster": _Kind("cluster", str, -1, labelled=True),
-    "local": _Kind("local", _flag, False),
+    "local": _Kind("local", _flag, False, lambda is_set: str(int(is_set))),
 }
 """Columns an annotation file may have beside `job`."""
+COLUMNS = tuple(kind.column for kind in KINDS.values())
+"""Columns of a workload that annotations hold."""
 
 
 class _Sheet:
@@ -218,3 +231,47 @@ def _rows(workload: Workload, sheet: _Sheet) -> Ints:
         message = f"job {jobs[first_unknown]} is not in the workload; correct the number or remove the line"
         raise sheet.error(message, sheet.lines[first_unknown], _JOB)
     return rows
+
+
+def annotated(workload: Workload) -> list[str]:
+    """Columns of the workload that SWF cannot hold and at least one job has a value in."""
+    return [
+        name for name in COLUMNS if name != "memory_kb" and name in workload and _has(workload, name).any()
+    ]
+
+
+def write_annotations(workload: Workload, path: str | os.PathLike[str]) -> None:
+    """Write every annotation the workload has, one line for each job that has any.
+
+    Together with the SWF file of `write_swf`, `read_annotations` gives back the same columns.
+    """
+    given = {
+        name: kind
+        for name, kind in KINDS.items()
+        if kind.column in workload and _has(workload, kind.column).any()
+    }
+    listed = np.zeros(len(workload), np.bool_)
+    for kind in given.values():
+        listed |= _has(workload, kind.column)
+    rows = np.flatnonzero(listed)
+    columns = [workload.job[rows].tolist(), *(_texts(workload, kind, rows) for kind in given.values())]
+    with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([_JOB, *given])
+        writer.writerows(zip(*columns, strict=True))
+
+
+def _has(workload: Workload, name: str) -> Column:
+    """Which jobs have a value."""
+    column = workload.columns[name]
+    if column.dtype == np.bool_:
+        return column
+    return ~np.isnan(column) if column.dtype.kind == "f" else column >= 0
+
+
+def _texts(workload: Workload, kind: _Kind, rows: Column) -> list[str]:
+    """Cells of some rows; empty where there is no value."""
+    values, has = workload.columns[kind.column][rows].tolist(), _has(workload, kind.column)[rows].tolist()
+    if kind.labelled and (labels := workload.labels.get(kind.column)) is not None:
+        values = [labels[value] for value in values]
+    return [kind.text(value) if present else "" for value, present in zip(values, has, strict=True)]

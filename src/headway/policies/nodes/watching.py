@@ -12,7 +12,7 @@ from headway.platform import Platform
 from headway.policies.nodes.policy import Scored
 from headway.policies.nodes.tables import FAR, Node, Note, Rule, Seen
 from headway.workload import Workload
-from headway.workload.annotations_write import COLUMNS
+from headway.workload.annotations import COLUMNS
 
 
 @dataclass(frozen=True)
