@@ -9,7 +9,7 @@ import pytest
 
 import own_compiled
 from headway.check import check_policy
-from headway.engine.drive import Jobs, make_state
+from headway.engine.setup import Jobs, make_state
 from headway.policies.own.words import compiled
 from headway.policies.prepare import Arrivals
 

@@ -10,8 +10,9 @@ import pytest
 
 import headway
 from headway.engine import driver as driver_module
-from headway.engine.drive import BATCH, Jobs, Setup
+from headway.engine.compiled import BATCH
 from headway.engine.driver import Driver
+from headway.engine.setup import Jobs, Setup
 from headway.engine.tables import Clock, Job, Phase, Pool, Run, State, Why
 from headway.engine.verbs import ask, start
 from headway.jit import kernels

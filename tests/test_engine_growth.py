@@ -7,7 +7,8 @@ import pytest
 
 import headway
 from headway import Schedule
-from headway.engine import drive, driver
+from headway.engine import driver
+from headway.engine.setup import Jobs, Setup
 from headway.engine.tables import Clock, State, Why
 from headway.engine.verbs import start
 from instances import SPECS, busy
@@ -56,8 +57,8 @@ def test_batches_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_no_more_instants_go_by_than_were_asked_for_while_tables_grow() -> None:
     procs = walltime = runtime = np.ones(200, np.int64)
-    jobs = drive.Jobs(np.arange(200), procs, walltime * 1000, runtime * 1000, walltime * 1000)
-    moved = driver.Driver(jobs, drive.Setup((200,), start_all), room=1)
+    jobs = Jobs(np.arange(200), procs, walltime * 1000, runtime * 1000, walltime * 1000)
+    moved = driver.Driver(jobs, Setup((200,), start_all), room=1)
     for passes in range(3, 200, 3):
         assert moved.advance(3) and moved.state.clock[Clock.INSTANTS] == passes
     assert moved.state.clock[Clock.LIVE_ROOM] >= 64

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from headway.engine.drive import Jobs, Setup
 from headway.engine.driver import run
+from headway.engine.setup import Jobs, Setup
 from headway.engine.tables import Clock, Ended, State, Why
 from headway.engine.verbs import kill, start, wake
 from headway.errors import PolicyError

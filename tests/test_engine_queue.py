@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.engine.drive import Jobs, Setup, make_state
 from headway.engine.fitting import DEEP, next_fit
 from headway.engine.queue import enter, find_job, leave
+from headway.engine.setup import Jobs, Setup, make_state
 from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, Pool, State
 from headway.jit.kernels import entry
 from random_examples import examples

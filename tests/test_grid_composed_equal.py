@@ -11,7 +11,7 @@ import pytest
 import headway
 from grid_reference import platform_of
 from headway import Schedule
-from headway.engine.drive import Progress
+from headway.engine.setup import Progress
 from headway.engine.tables import Clock
 from headway.platform import Platform
 from headway.policies.grid.composed import driver

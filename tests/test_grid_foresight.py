@@ -11,8 +11,9 @@ import pytest
 
 import headway
 from grid_reference import grid_log, platform_of
-from headway.engine.drive import compiled_loop, grow
+from headway.engine.compiled import compiled_loop
 from headway.engine.driver import copied
+from headway.engine.setup import grow
 from headway.engine.side_by_side import open_at
 from headway.engine.tables import OPEN, Clock, Job, Phase, Run, State, Step, World  # fmt: skip
 from headway.policies.grid.composed.cluster import Cluster, Shape

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.engine import driver
-from headway.engine.drive import Jobs, Setup
+from headway.engine.setup import Jobs, Setup
 from headway.engine.tables import OPEN, Clock, Phase, Run, State
 from headway.engine.tables import Job as JobRow
 from headway.units import SECOND

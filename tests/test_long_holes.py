@@ -11,8 +11,8 @@ import pytest
 
 import headway
 from grid_reference import grid_log, platform_of
-from headway.engine.drive import Jobs
 from headway.engine.driver import run
+from headway.engine.setup import Jobs
 from headway.engine.tables import NO_MEMORY, Clock, Run, State
 from headway.jit import kernels
 from headway.policies.backfilling import conservative, long_holes, setup

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headway.engine import drive, plain_python
+from headway.engine import compiled, plain_python
 from headway.engine.driver import Driver
 from headway.engine.plain_python import NotPlain
 from headway.engine.profile import move_forward
@@ -38,7 +38,7 @@ WORKLOADS = (
 
 @pytest.fixture(autouse=True)
 def rewrite_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drive, "WORTH_REWRITING", 0)
+    monkeypatch.setattr(compiled, "WORTH_REWRITING", 0)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -53,7 +53,7 @@ def test_lists_and_tables_end_alike(policy: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(plain_python, "run_loop", noted)
     with_lists = [run_policy(workload, 32, policy).state for workload in WORKLOADS]
     assert len(used) == len(WORKLOADS)
-    monkeypatch.setattr(drive, "QUEUES", ())
+    monkeypatch.setattr(compiled, "QUEUES", ())
     for workload, lists in zip(WORKLOADS, with_lists, strict=True):
         views = run_policy(workload, 32, policy).state
         for name, table in lists._asdict().items():
@@ -75,7 +75,7 @@ def test_tables_grow_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_few_jobs_are_not_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     workload = lublin(jobs=60, procs=8, seed=3)
-    monkeypatch.setattr(drive, "WORTH_REWRITING", len(workload) + 1)
+    monkeypatch.setattr(compiled, "WORTH_REWRITING", len(workload) + 1)
     monkeypatch.setattr(plain_python, "run_loop", None)  # to call it would raise
     run_policy(workload, 8, "easy")
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.engine.drive import Jobs, Setup, make_state
 from headway.engine.heap import move_due
 from headway.engine.holes import (
     earliest,
@@ -37,6 +36,7 @@ from headway.engine.reservations import (
     next_due,
     reserve_by,
 )
+from headway.engine.setup import Jobs, Setup, make_state
 from headway.engine.tables import Clock, Job, State
 from headway.jit.kernels import entry
 from headway.units import NEVER

@@ -134,8 +134,9 @@ def test_no_redirection_is_easy(jobs: list[Job]) -> None:
 )
 def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str]) -> None:
     """R6 and R7, instant by instant: 0 after a redirection; an arrival adds at most the number that run."""
-    from headway.engine import drive
     from headway.engine.clock import one_step
+    from headway.engine.compiled import compiled_hook
+    from headway.engine.setup import Jobs, grow, make_state
     from headway.engine.tables import Clock, Step
     from headway.policies.prepare import Arrivals
     from headway.policies.redirection.tables import Note
@@ -147,13 +148,13 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     deadline = np.array([-1 if job.deadline is None else job.deadline for job in jobs], np.int64)
     arrivals = Arrivals(wl.submit, wl.procs, wl.walltime, length, {"deadline": deadline})
     prepared = parse_spec(text).policy.prepare(arrivals, M)
-    hook = drive.compiled_hook(prepared.setup.hook, prepared.setup.memory)
-    state, world = drive.make_state(
-        drive.Jobs(wl.submit, wl.procs, wl.walltime, wl.runtime, prepared.plan), prepared.setup
+    hook = compiled_hook(prepared.setup.hook, prepared.setup.memory)
+    state, world = make_state(
+        Jobs(wl.submit, wl.procs, wl.walltime, wl.runtime, prepared.plan), prepared.setup
     )
     while (code := one_step(state, world)) != Step.FINISH:
         if code == Step.GROW:
-            state, world = drive.grow(state, world)
+            state, world = grow(state, world)
             continue
         assert code == Step.PASS
         before, redirections = counters(state), state.memory.notes[Note.REDIRECTIONS]

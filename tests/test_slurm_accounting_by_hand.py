@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from headway.engine.drive import Jobs, make_state
+from headway.engine.setup import Jobs, make_state
 from headway.engine.tables import Clock, Job, Phase
 from headway.jit.kernels import entry
 from headway.policies.prepare import Arrivals

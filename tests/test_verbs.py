@@ -11,7 +11,7 @@ import pytest
 
 import headway
 from headway.engine import tables, verbs
-from headway.engine.drive import Jobs, Setup, make_state
+from headway.engine.setup import Jobs, Setup, make_state
 
 POLICIES = Path(headway.__file__).parent / "policies"
 ENGINES_ROWS = {

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.drive import Jobs, counts
+from headway.engine.driver import counts
 from headway.engine.outages import ChangingMachine
+from headway.engine.setup import Jobs
 from headway.engine.submissions import Submissions
 from headway.engine.tables import Clock, Ended, Job, Phase, Run, Share, State
 from headway.platform import Platform, processor_sets

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.engine import clock
-from headway.engine.drive import Jobs, compiled_hook, compiled_loop, is_cached
+from headway.engine.compiled import compiled_hook, compiled_loop, is_cached
 from headway.engine.driver import run
 from headway.engine.outages import ChangingMachine
+from headway.engine.setup import Jobs
 from headway.errors import UsageError
 from headway.jit.cache import keeping
 from headway.outcome import Ran, result_of

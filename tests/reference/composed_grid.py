@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from headway.engine.drive import Jobs, Progress, Setup
+from headway.engine.setup import Jobs, Progress, Setup
 from headway.engine.tables import Clock, State, Table
 from headway.jit.kernels import as_written
 from headway.policies.grid import molding, tables

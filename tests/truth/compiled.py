@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.drive import Jobs, make_state
+from headway.engine.setup import Jobs, make_state
 from headway.engine.tables import (
     NODE_ROWS,
     OPEN,

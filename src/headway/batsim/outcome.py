@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.batsim.messages import ranges
 from headway.batsim.simulation import Job, Simulation
-from headway.engine.drive import counts
+from headway.engine.driver import counts
 from headway.engine.tables import Ended, Run
 from headway.engine.tables import Job as JobRow
 from headway.platform import Platform

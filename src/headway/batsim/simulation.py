@@ -19,8 +19,8 @@ import numpy as np
 from headway.batsim.messages import Event, Message, asked_by, processors, queried, ranges, seconds, time_of
 from headway.batsim.profiles import lasting
 from headway.batsim.verbs import nothing, reject_now, start_now
-from headway.engine.drive import Setup
 from headway.engine.driver import NO_JOBS, Driver
+from headway.engine.setup import Setup
 from headway.engine.tables import JOB_ROWS, Clock, Ended, List, Phase, Run, Why
 from headway.engine.tables import Job as JobRow
 from headway.errors import PolicyError, UsageError

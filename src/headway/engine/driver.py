@@ -25,21 +25,10 @@ from typing import Any, Self
 import numpy as np
 
 from headway.engine.clock import one_step
-from headway.engine.drive import (
-    BATCH,
-    EMPTY,
-    Jobs,
-    Progress,
-    Setup,
-    check_finished,
-    compiled_hook,
-    compiled_loop,
-    first_room,
-    grow,
-    make_state,
-    refusal,
-)
+from headway.engine.compiled import BATCH, compiled_hook, compiled_loop
+from headway.engine.faults import check_finished, refusal
 from headway.engine.local import JOIN, WITHDRAW, Local, caught_up, is_behind, only_plan
+from headway.engine.setup import EMPTY, Jobs, Progress, Setup, first_room, grow, make_state
 from headway.engine.side_by_side import end_now, is_crowded, next_event, open_at
 from headway.engine.submissions import Submissions
 from headway.engine.tables import (
@@ -334,3 +323,16 @@ def copied(state: State) -> State:
     made = {name: getattr(state, name).copy() for name in state._fields if name not in ("profile", "memory")}
     profile = type(state.profile)(*(table.copy() for table in state.profile))
     return State(**made, profile=profile, memory=copy_memory(state.memory))
+
+
+def counts(state: State) -> dict[str, float]:
+    """Instants, and the queue as passes found it: its mean over passes, not over time, and its maximum."""
+    clock = state.clock.tolist()
+    instants = clock[Clock.INSTANTS]
+    return {
+        "passes": instants,
+        "events": clock[Clock.FINISHED] + clock[Clock.LAST_NEW],
+        "runs": clock[Clock.RUNS],
+        "mean_queue_per_pass": round(clock[Clock.WAITS_SUM] / max(instants, 1), 3),
+        "max_queue": clock[Clock.WAITS_MAX],
+    }

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headway.engine.clock import step
-from headway.engine.drive import Jobs, Setup
 from headway.engine.driver import Driver
+from headway.engine.setup import Jobs, Setup
 from headway.engine.tables import Clock, Ended, Fault, List, Run, State, Step, Table, World, queue_room
 from headway.engine.verbs import kill, start, wake, withdraw
 from headway.jit.kernels import entry, kernel

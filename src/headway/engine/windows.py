@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.engine.drive import Jobs, Setup, make_state
 from headway.engine.driver import Driver
+from headway.engine.setup import Jobs, Setup, make_state
 from headway.engine.tables import (
     GONE,
     OPEN,

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from headway.cores import cores
-from headway.engine.drive import Jobs, compiled_hook, compiled_loop
+from headway.engine.compiled import compiled_hook, compiled_loop
 from headway.engine.driver import Driver
+from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Job, Phase, Run, State
 from headway.errors import UsageError
 from headway.forecast.instant import Instant

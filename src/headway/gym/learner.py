@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine import clock
-from headway.engine.drive import EMPTY, Jobs, Setup, make_state
+from headway.engine.setup import EMPTY, Jobs, Setup, make_state
 from headway.engine.tables import Clock, Job, Pool, Run, State, Step, Table, World
 from headway.engine.verbs import ask
 from headway.gym.episodes import Task

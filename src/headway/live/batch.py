@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.drive import grow
+from headway.engine.setup import grow
 from headway.engine.tables import OPEN, Clock, Ended, Phase, Run, State, Why, World
 from headway.engine.tables import Job as JobRow
 from headway.errors import UsageError

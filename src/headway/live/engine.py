@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.drive import Jobs, grow, make_state
 from headway.engine.forgetting import drop_columns, drop_runs
 from headway.engine.local import JOIN
+from headway.engine.setup import Jobs, grow, make_state
 from headway.engine.side_by_side import next_event, open_at
 from headway.engine.tables import Clock, Fault, Phase, Run, State, Step
 from headway.engine.tables import Job as JobRow

@@ -27,7 +27,7 @@ from headway.policies.prepare import UNBOUNDED
 from headway.units import SECOND, microseconds
 
 if TYPE_CHECKING:
-    from headway.engine.drive import Jobs
+    from headway.engine.setup import Jobs
 
 
 class Row(IntEnum):

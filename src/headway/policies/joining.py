@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.engine.drive import Jobs, make_state
 from headway.engine.driver import NO_JOBS, Driver
+from headway.engine.setup import Jobs, make_state
 from headway.engine.tables import Table
 from headway.platform import Platform
 from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.drive import Setup
+from headway.engine.setup import Setup
 from headway.engine.tables import State
 from headway.platform import Platform
 

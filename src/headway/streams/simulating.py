@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.drive import Jobs, counts
-from headway.engine.driver import Driver
+from headway.engine.driver import Driver, counts
+from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Ended, Job, Phase, Run
 from headway.engine.windows import next_window, still_here
 from headway.plain import Notify

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.drive import Jobs
 from headway.engine.driver import Driver
+from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Run
 from headway.errors import HeadwayError
 from headway.forecast.present import NAMED

@@ -33,7 +33,7 @@ class Agent(Policy):
         return load_network(self.spec.word("file"))
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.engine.drive import Setup
+        from headway.engine.setup import Setup
         from headway.engine.tables import Job
         from headway.policies.agent.agent import agent
         from headway.policies.agent.choices import MORE_ROWS, QUEUE_OPTIONS

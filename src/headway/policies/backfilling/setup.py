@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.drive import Setup
+from headway.engine.setup import Setup
 from headway.engine.tables import NO_MEMORY, Job, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared, Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.engine.drive import Setup
+from headway.engine.setup import Setup
 from headway.engine.tables import Job, State, Table
 from headway.policies.backfilling.setup import conservative
 from headway.policies.deadline import notes as dbf_notes

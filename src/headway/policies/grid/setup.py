@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.engine.drive import Setup
+from headway.engine.setup import Setup
 from headway.engine.tables import Job, State
 from headway.errors import UsageError
 from headway.policies.grid import notes as agent

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.drive import Setup
+from headway.engine.setup import Setup
 from headway.engine.tables import Job, Run, State
 from headway.errors import InputError, UsageError
 from headway.platform.node_table import Node, in_tie_order, load_time

@@ -35,8 +35,8 @@ class Terms:
 
 def watched(workload: Workload, platform: Platform, policy: Scored, row: int) -> list[Terms]:
     """The terms of every node that job ``row`` could run on, best first; the first is where it ran."""
-    from headway.engine.drive import Jobs
     from headway.engine.driver import run
+    from headway.engine.setup import Jobs
     from headway.policies.prepare import Arrivals
 
     order = workload.order

@@ -21,7 +21,7 @@ from headway.policies.own.compile_errors import compile_words
 from headway.policies.own.view import PUBLIC
 
 if TYPE_CHECKING:
-    from headway.engine.drive import Jobs, Progress, Setup
+    from headway.engine.setup import Jobs, Progress, Setup
     from headway.engine.tables import State
     from headway.policies.own.tables import Maker
     from headway.policies.prepare import Arrivals
@@ -60,7 +60,7 @@ class Compiled:
 
     def setup(self, arrivals: Arrivals, procs: int) -> Setup:
         """What the engine runs."""
-        from headway.engine.drive import Setup
+        from headway.engine.setup import Setup
         from headway.policies.own.tables import made
         from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
         from headway.policies.queueing.setup import ordered
@@ -130,13 +130,13 @@ def checked_hook(hook: Callable[[int, Any], None], memory: Any) -> Callable[[int
 @cache
 def _compiled(hook: Callable[[int, Any], None], has_tables: bool) -> Callable[[int, Any], None]:
     """Compiled once; on disk too, where that is safe."""
-    from headway.engine import drive
+    from headway.engine.compiled import hook_signature
     from headway.jit import kernels
     from headway.policies.own.tables import prototype
 
     make: Any = kernels.kept if may_be_kept(hook) else kernels.unkept
     done: Callable[[int, Any], None] = make(
-        hook, drive.hook_signature(prototype(has_tables)), nogil=True, _nrt=False, boundscheck=True
+        hook, hook_signature(prototype(has_tables)), nogil=True, _nrt=False, boundscheck=True
     )
     return done
 

@@ -128,7 +128,7 @@ def _call_of(thing: Any, decide: Any, error: TypeError) -> str:
 
 def prepare_own(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Everything the engine needs to run a user's policy."""
-    from headway.engine.drive import Setup
+    from headway.engine.setup import Setup
     from headway.policies.own.passes import PythonPolicy
     from headway.policies.prepare import Prepared
 

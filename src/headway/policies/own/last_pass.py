@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from headway.engine import clock, verbs
-from headway.engine.drive import Jobs, Setup, grow
 from headway.engine.driver import Driver
+from headway.engine.setup import Jobs, Setup, grow
 from headway.engine.tables import Clock, Job, Phase, Pool, State, Step, World
 from headway.errors import PolicyError
 from headway.policies.own import faults

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headway.engine.drive import compiled_hook
+from headway.engine.compiled import compiled_hook
 from headway.engine.local import Local
 from headway.engine.tables import State
 from headway.policies.backfilling.easy import Rule, easy, easy_sorted

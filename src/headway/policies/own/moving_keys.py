@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.drive import Jobs, Progress, Setup, compiled_keyed_loop, hook_signature
+from headway.engine.compiled import compiled_keyed_loop, hook_signature
 from headway.engine.driver import Driver
+from headway.engine.setup import Jobs, Progress, Setup
 from headway.engine.tables import GONE, JOB_ROWS, Clock, Entry, Fault, List, Pool, State
 from headway.errors import PolicyError
 from headway.jit import kernels

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from headway.engine.drive import Jobs as EngineJobs
-from headway.engine.drive import Progress, Setup
 from headway.engine.python_steps import OBJECT, Stepper
+from headway.engine.setup import Jobs as EngineJobs
+from headway.engine.setup import Progress, Setup
 from headway.engine.tables import Clock, List, Pool, State
 from headway.errors import PolicyError
 from headway.platform.outages import ends

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.drive import Setup
+from headway.engine.setup import Setup
 from headway.engine.tables import Job, State
 from headway.policies.prepare import Arrivals, Prepared, Table
 from headway.policies.queueing.ordering import (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.engine.drive import Setup
 from headway.engine.local import TIMES, Local
+from headway.engine.setup import Setup
 from headway.engine.tables import State, Table
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from headway.engine.drive import Setup
+from headway.engine.setup import Setup
 from headway.engine.tables import State
 from headway.errors import UsageError
 from headway.policies.deadline import tables as dbf_rows

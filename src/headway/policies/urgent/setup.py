@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.drive import Setup
+from headway.engine.setup import Setup
 from headway.engine.tables import Job, State
 from headway.errors import UsageError
 from headway.plain import counted

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.engine.drive import Jobs, hook_as_value
+from headway.engine.compiled import hook_as_value
 from headway.engine.driver import Driver
 from headway.engine.local import Local
+from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Job, Phase, State, Table, copy_memory
 from headway.policies.prepare import Prepared
 from headway.units import NEVER

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.drive import Jobs, Progress, grow, hook_signature, state_type
+from headway.engine.compiled import hook_signature, state_type
 from headway.engine.driver import copied
 from headway.engine.forgetting import drop_columns
 from headway.engine.local import Local
+from headway.engine.setup import Jobs, Progress, grow
 from headway.engine.tables import Clock, Job, Phase, State, Step, Table, World
 from headway.jit import kernels
 from headway.policies.grid.composed import sites

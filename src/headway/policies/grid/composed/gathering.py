@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from headway.engine.drive import Jobs, check_finished
+from headway.engine.faults import check_finished
+from headway.engine.setup import Jobs
 from headway.engine.tables import JOB_ROWS, POOL_ROWS, RUN_ROWS, Clock, Job, Run, State, Table, Why, new_state
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.prepare import Sets

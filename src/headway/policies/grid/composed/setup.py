@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from headway.engine.drive import Jobs, Progress, Setup
+from headway.engine.setup import Jobs, Progress, Setup
 from headway.engine.tables import State
 from headway.platform import Platform
 from headway.policies.grid import tables

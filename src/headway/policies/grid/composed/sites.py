@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.engine.drive import EMPTY, Setup, make_state
+from headway.engine.setup import EMPTY, Setup, make_state
 from headway.engine.tables import State, Table, World
 from headway.jit import kernels
 from headway.jit.kernels import by_address, kernel
@@ -214,7 +214,7 @@ if kernels.INTERPRETED:
     call_request: Any = _called
     call_back: Any = _called
 else:
-    from headway.engine.drive import state_type
+    from headway.engine.compiled import state_type
     from headway.jit import addresses
 
     _world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))[1]

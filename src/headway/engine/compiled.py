@@ -1,0 +1,164 @@
+"""The loop and a policy, compiled for each other: by the kind of memory that the policy has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from headway.engine import clock as clockwork
+from headway.engine.setup import EMPTY, Setup, make_state
+from headway.engine.tables import NO_MEMORY, Clock, State, World
+from headway.jit import kernels
+from headway.units import NEVER
+
+BATCH = 200_000
+"""At most so many instants between two reports of progress."""
+
+QUEUES = ("headway.policies.queueing.", "headway.policies.backfilling.")
+"""Policies that the first simulation on a machine may run interpreted."""
+
+WORTH_REWRITING = 1000
+"""Fewer jobs are simulated before the kernels are rewritten."""
+
+
+Kind = tuple[type, tuple[Any, ...]]
+"""Class of a memory, and the type and dimensions of each of its tables: all that compiled code depends on.
+Of a tuple of tables inside it, the kind of that."""
+
+
+def hook_signature(memory: Any = NO_MEMORY) -> Any:
+    """The type of a compiled policy with such a memory: nothing from (instant, state)."""
+    return None if kernels.INTERPRETED else _signature_over(_kind_of(memory))
+
+
+def state_type(memory: Any = NO_MEMORY) -> Any:
+    """The type of a state with such a memory."""
+    return _state_over(_kind_of(memory))
+
+
+def _kind_of(memory: Any) -> Kind:
+    return NO_KIND if memory is NO_MEMORY else _kind_of_tables(memory)
+
+
+def _kind_of_tables(memory: Any) -> Kind:
+    return type(memory), tuple(
+        _kind_of_tables(each) if isinstance(each, tuple) else (each.dtype.str, each.ndim) for each in memory
+    )
+
+
+NO_KIND = _kind_of_tables(NO_MEMORY)
+"""That of most policies."""
+
+
+@cache
+def _state_over(kind: Kind) -> Any:
+    """The type of a state with such a memory; asking the compiler takes longer than a small simulation."""
+    return kernels.type_of(_prototype(_empty(kind))[0])
+
+
+def _empty(kind: Any) -> Any:
+    """A memory of such a kind with nothing in it; or a table."""
+    made, inside = kind
+    if isinstance(made, str):
+        return np.zeros((0,) * inside, made)
+    return made(*map(_empty, inside))
+
+
+@cache
+def _signature_over(kind: Kind) -> Any:
+    return kernels.types.void(kernels.types.int64, _state_over(kind))
+
+
+def _prototype(memory: Any) -> tuple[State, World]:
+    """Tables of the types that a policy with such a memory works on."""
+    return make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None, memory=memory))
+
+
+def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
+    """The loop, compiled once for every kind of memory: policies are passed to it as values."""
+    return interpreted_loop if kernels.INTERPRETED else _loop_over(_kind_of(memory))
+
+
+def interpreted_loop(hook: Callable[[int, State], None], state: State, world: World, instants: int) -> int:
+    """The loop as plain Python. Our policies read single numbers, and lists and views give them faster."""
+    home, jobs = str(getattr(hook, "__module__", "")), state.jobs.shape[1]
+    is_whole = instants > BATCH // 2 and state.clock[Clock.HORIZON] == NEVER
+    if home.startswith(QUEUES) and is_whole and jobs >= WORTH_REWRITING:
+        from headway.engine.plain_python import NotPlain, run_loop
+
+        with suppress(NotPlain):
+            return run_loop(hook, state, world, instants)
+    if home.startswith("headway."):
+        views: dict[str, Any] = {
+            name: _view(table) for name, table in state._asdict().items() if isinstance(table, np.ndarray)
+        }
+        state = state._replace(profile=type(state.profile)(*map(_view, state.profile)), **views)
+        world = World(*map(_view, world))
+    code: int = clockwork.loop(hook, state, world, instants)  # type: ignore[no-untyped-call]
+    return code
+
+
+def _view(table: Any) -> Any:
+    """A table whose single numbers are Python's own."""
+    return memoryview(table)
+
+
+@cache
+def _loop_over(kind: Kind) -> Callable[..., int]:
+    """The loop for a kind of memory."""
+    world = kernels.type_of(_prototype(NO_MEMORY)[1])
+    hook = kernels.function_type(_signature_over(kind))
+    return kernels.with_signature(kernels.types.int64(hook, _state_over(kind), world, kernels.types.int64))(
+        clockwork.loop
+    )
+
+
+@cache
+def compiled_keyed_loop() -> Callable[..., int]:
+    """The loop that lets a user's keys be computed before each pass."""
+    if kernels.INTERPRETED:
+        return clockwork.keyed_loop
+    state, world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
+    hook = kernels.function_type(hook_signature())
+    number = kernels.types.int64
+    signature = number(hook, hook, kernels.type_of(state), kernels.type_of(world), number)
+    return kernels.with_signature(signature)(clockwork.keyed_loop)
+
+
+def compiled_hook(
+    hook: Callable[[int, State], None], memory: Any = NO_MEMORY
+) -> Callable[[int, State], None]:
+    """A policy compiled for the loop."""
+    done = kernels.INTERPRETED or hasattr(hook, "py_func")
+    return hook if done else _compiled_as(hook, _kind_of(memory))
+
+
+@cache
+def _compiled_as(hook: Callable[[int, State], None], kind: Kind) -> Callable[[int, State], None]:
+    signature = _signature_over(kind)
+    return kernels.found_at_once(kernels.with_signature(signature)(hook), signature)
+
+
+def hook_as_value(hook: Callable[[int, State], None], memory: Any = NO_MEMORY) -> Any:
+    """A policy compiled for the loop, for those who call the loop many times for a few instants each.
+
+    What it raises is lost, so it is for policies that raise nothing.
+    """
+    return hook if kernels.INTERPRETED else _addressed(hook, _kind_of(memory))
+
+
+@cache
+def _addressed(hook: Callable[[int, State], None], kind: Kind) -> Any:
+    compiled = hook if hasattr(hook, "py_func") else _compiled_as(hook, kind)
+    return kernels.Addressed(compiled, _signature_over(kind))
+
+
+def is_cached(hook: Callable[[int, State], None], loop: Callable[..., int] = clockwork.loop) -> bool:
+    """Whether the loop and a policy were compiled before on this machine."""
+    if kernels.INTERPRETED:
+        return True
+    return all(kernels.in_cache(function) for function in (loop, hook))
