@@ -135,6 +135,28 @@ def test_the_last_node_of_a_job_is_not_sought_by_the_cpus_of_its_gpus() -> None:
     assert placed(job(12, min_nodes=2, max_nodes=2, **asks), on) == ("n[1,3]", [6, 6])
 
 
+def test_cpus_of_gpus_are_dealt_in_turn_and_gpus_by_the_cpus_of_a_node() -> None:
+    """Four GPUs with two CPUs each: one on n1, two on n2, one on n3. The eight CPUs go to the nodes in turn.
+
+    Three of them are enough for one GPU on n2, and its other one is dealt in the end.
+    """
+    heavier = (Node(f"n{k}", 8, weight=9, gres={"gpu": 2}) for k in (2, 3))
+    on = with_gpus(Node("n1", 8, gres={"gpu": 1}), *heavier)
+    first = {
+        "cpus": [8, 1],
+        "tasks": [1, 1],
+        "exclusive": [0, 0],
+        "max_nodes": [4, 1],
+        "cpus_per_gpu": [2, 0],
+    }
+    jobs = log(
+        (0, 1, 10, 10), (1, 1, 10, 10), gres=["gpu:1"] * 2, gres_units=[4, 0], any_tasks=[1, 0], **first
+    )  # fmt: skip
+    shares = simulated(jobs, on).shares
+    assert shares is not None and [shares.nodes_of(k) for k in range(2)] == ["n[1-3]", "n3"]
+    assert shares.cpus.tolist()[:3] == [3, 3, 2]
+
+
 @pytest.mark.parametrize(
     ("units", "by_task", "each", "nodes"),
     [(4, 0, 0, "n[2-3]"), (4, 0, 3, "n[1-2]"), (2, 1, 0, "n[1-2]"), (2, 1, 3, "n[1-2]")],

@@ -38,10 +38,12 @@ def deal_tasks(memory: Memory, job: int, count: int) -> None:
     """Leave a job on its ``count`` nodes of TAKEN only the CPUs of the tasks that each of them gets.
 
     Each node has one task; then they get more in turn, a core at a time, while a node has room for them and
-    may have more.
+    may have more. Where CPUs are for units of generic resources, too, it has room for all that it offered.
     """
     work, taken = memory.work, 0
     for node in range(memory.nodes.shape[1]):
+        if memory.jobs[SlurmJob.CPUS_UNIT, job] > 0 and work[Work.TAKEN, node] > 0:
+            work[Work.TAKEN, node] = work[Work.OFFER, node]
         taken += work[Work.TAKEN, node]
     per_task, per_node = memory.jobs[SlurmJob.CPUS_PER_TASK, job], memory.jobs[SlurmJob.TASKS_PER_NODE, job]
     cpus = max(memory.jobs[SlurmJob.CPUS, job], count * memory.jobs[SlurmJob.NODE_CPUS, job])
@@ -259,20 +261,26 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
 def deal_units(memory: Memory, table: Table, job: int) -> None:
     """Deal a job's units of generic resources to its nodes of TAKEN, into the row DEALT.
 
-    Each node has at least one. The first gets as many as it has free, and may have by its tasks where these
-    have a unit each, then the next.
+    Each node has at least one. The first gets as many as it has free and CPUs for, and may have by its tasks
+    where these have a unit each, then the next; what is left goes where units are free.
     """
     work, wanted, nodes = memory.work, memory.jobs[SlurmJob.UNITS, job], nodes_with(memory, Work.TAKEN)
-    per_task = memory.jobs[SlurmJob.CPUS_PER_TASK, job] if memory.jobs[SlurmJob.BY_TASK, job] > 0 else 0
+    several, by_task = nodes > 1, memory.jobs[SlurmJob.BY_TASK, job] > 0
+    each = memory.jobs[SlurmJob.CPUS_PER_TASK if by_task else SlurmJob.CPUS_UNIT, job]
     for node in range(memory.nodes.shape[1]):
         work[Work.DEALT, node] = 0
         if work[Work.TAKEN, node] > 0:
             most = units_free(memory, table, job, node)
-            if per_task > 0 and nodes_with(memory, Work.TAKEN) > 1:
-                most = min(most, work[Work.TAKEN, node] // per_task)
+            if each > 0 and several:
+                most = min(most, work[Work.TAKEN, node] // each)
             nodes -= 1
             work[Work.DEALT, node] = min(most, max(wanted - nodes, 1))
             wanted -= work[Work.DEALT, node]
+    for node in range(memory.nodes.shape[1]):
+        if work[Work.TAKEN, node] > 0 and wanted > 0 and not by_task:
+            more = min(wanted, units_free(memory, table, job, node) - work[Work.DEALT, node])
+            work[Work.DEALT, node] += more
+            wanted -= more
 
 
 @kernel
