@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.audit.verdict import Column
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 from headway.schedule import STATES, Schedule, Shares
@@ -20,8 +20,6 @@ from headway.workload.divisions import column_of
 if TYPE_CHECKING:
     from headway.audit.record import Record
     from headway.site import Site
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.on_nodes import OnNodes, on_nodes_of
+from headway.audit.verdict import Column, Mask
 from headway.platform import Cluster, NodeGroup, Outages, Platform
 from headway.platform.node_table import nodes_of
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
@@ -22,8 +23,6 @@ from headway.schedule.moves import Moves
 from headway.schedule.pieces import rows_among
 from headway.schedule.places import Places, interval_codes, places_of
 from headway.workload import Workload
-
-Column = NDArray[np.int64]
 
 
 @dataclass(eq=False)
@@ -48,12 +47,12 @@ class Record:
     walltime: Column
     runtime: Column
     capacity: int
-    killed: NDArray[np.bool_] | None = None
-    moldable: NDArray[np.bool_] | None = None
-    urgent: NDArray[np.bool_] | None = None
+    killed: Mask | None = None
+    moldable: Mask | None = None
+    urgent: Mask | None = None
     deadline: Column | None = None
     """On the log's clock; -1 where there is none."""
-    promoted: NDArray[np.bool_] | None = None
+    promoted: Mask | None = None
     promise: Column | None = None
     promise_kind: str = ""
     speeds: bool = False
@@ -72,7 +71,7 @@ class Record:
     """What jobs held of named nodes."""
     moves: Moves | None = None
     """Of waiting jobs between clusters; `moves.job` counts rows of this record."""
-    local: NDArray[np.bool_] | None = None
+    local: Mask | None = None
     """Jobs that belong to one cluster, `home`, and never move; -1 where the platform does not have it."""
     home: Column | None = None
     fraction: NDArray[np.float64] | None = None
@@ -102,7 +101,7 @@ class Record:
         return len(self.row)
 
     @cached_property
-    def in_pieces(self) -> NDArray[np.bool_]:
+    def in_pieces(self) -> Mask:
         """Which jobs are in the table of pieces; the others ran in one, from start to end."""
         return np.zeros(len(self), np.bool_) if self.pieces is None else ~self.pieces.alone(len(self))
 
@@ -115,12 +114,12 @@ class Record:
         return first
 
     @cached_property
-    def is_local(self) -> NDArray[np.bool_]:
+    def is_local(self) -> Mask:
         """Which jobs belong to one cluster."""
         return np.zeros(len(self), np.bool_) if self.local is None else self.local
 
     @cached_property
-    def given_up(self) -> NDArray[np.bool_]:
+    def given_up(self) -> Mask:
         """Which jobs were lost and not run again, where that is the rule: of a site, or for failures."""
         lost = np.zeros(len(self), np.bool_)
         by_rule = self.outages is not None and self.outages.on_failure == "lost"
@@ -139,7 +138,7 @@ class Record:
         return np.array([place.get(job, -1) for job in self.follows.tolist()], np.int64)
 
     @cached_property
-    def in_a_further_turn(self) -> NDArray[np.bool_]:
+    def in_a_further_turn(self) -> Mask:
         """Who came in a further turn of an instant: the job that its user waited for took no time."""
         led = self.leader
         return np.asarray((led >= 0) & (self.start[led] == self.end[led]) & (self.end[led] == self.submit))

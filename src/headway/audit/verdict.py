@@ -14,7 +14,9 @@ from headway.plain import counted
 if TYPE_CHECKING:
     from headway.audit.record import Record
 
-Wrong = Sequence[int] | NDArray[np.bool_]
+Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Wrong = Sequence[int] | Mask
 """Where something is wrong: places, or at each place whether it is."""
 SHOWN = 10
 """Faults told in full for each invariant; all are counted."""
@@ -98,8 +100,8 @@ def of_jobs(
     record: Record,
     wrong: Wrong,
     tell: Callable[[int], str],
-    at: Sequence[int] | NDArray[np.int64] | None = None,
-    rows: Sequence[int] | NDArray[np.int64] | None = None,
+    at: Sequence[int] | Column | None = None,
+    rows: Sequence[int] | Column | None = None,
 ) -> Finding:
     """Faults of one job each, in words: "job N", and what ``tell`` says of the place.
 

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.figures import style
+from headway.figures.bands import Ints
 from headway.plain import counted
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
 from headway.workload.divisions import column_of, divisions, size_class, size_classes
-
-Ints = NDArray[np.int64]
 
 COLOURINGS = ("why", "size", "user", "queue", "job")
 

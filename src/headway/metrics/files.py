@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.metrics.sample import Sample, file_load
-from headway.metrics.statistics import mean_ratio, mean_time, seconds, total
+from headway.metrics.statistics import Ratios, Times, mean_ratio, mean_time, seconds, total
 from headway.schedule import STATES, Schedule
 from headway.units import SECOND
 
@@ -21,9 +21,6 @@ BOUND = 300 * SECOND
 """The least time alone in the bounded stretch (µs)."""
 GAP = 300 * SECOND
 """The longest pause within a session (µs)."""
-
-Ratios = NDArray[np.float64]
-Times = NDArray[np.int64]
 
 
 def files(sample: Sample) -> dict[str, Any]:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.metrics.statistics import Times
 from headway.schedule import Schedule
 from headway.schedule.table import all_pieces
 from headway.units import HOUR
-
-Times = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Steps:
     """A step function: `values[i]` from `times[i]` (µs) until `times[i + 1]`; 0 before and after."""
 
     times: Times
-    values: NDArray[np.int64]
+    values: Times
 
     @property
     def largest(self) -> int:

@@ -7,10 +7,8 @@ killed jobs count with their walltime; q its processors, w its walltime and tau 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Times = NDArray[np.int64]
-Ratios = NDArray[np.float64]
+from headway.metrics.statistics import Ratios, Times
 
 
 def slowdown(flow: Times, run: Times) -> Ratios:

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from headway.errors import UsageError
 from headway.metrics import ratios
 from headway.metrics.areas import Areas, areas, makespan
+from headway.metrics.statistics import Ratios, Times
 from headway.platform.node_table import load_time, nodes_of
 from headway.schedule import Schedule
 from headway.units import LONGEST, SECOND, microseconds
-
-Times = NDArray[np.int64]
-Ratios = NDArray[np.float64]
 
 
 class Sample:
@@ -114,7 +112,7 @@ def file_load(schedule: Schedule) -> Times:
     return load
 
 
-def _middle(submit: Times, trim: float) -> NDArray[np.int64]:
+def _middle(submit: Times, trim: float) -> Times:
     """Rows in file order, without the first and the last `trim` percent by submission."""
     jobs = len(submit)
     cut = int(jobs * trim / 100)

@@ -39,6 +39,16 @@ class Claim:
     source: str = ""
 
 
+def untested(claim: str, paper: str, why: str, source: str) -> Claim:
+    """A statement for which there is nothing to test it on."""
+    return Claim(claim, paper, "-", "not tested", why, source=source)
+
+
+def not_claimed(claim: str, paper: str, ours: str, remark: str, source: str) -> Claim:
+    """What the paper does not claim, and we show beside it."""
+    return Claim(claim, paper, ours, "not claimed", remark, source=source)
+
+
 def number(said: float, ours: float | None) -> Verdict:
     """A percentage against the paper's.
 

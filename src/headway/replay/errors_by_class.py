@@ -13,14 +13,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headway.metrics.statistics import mean_time, quantile_time
+from headway.metrics.statistics import Times, mean_time, quantile_time
 from headway.schedule import Schedule
 from headway.units import SECOND, WEEK
 from headway.workload.divisions import size_class, size_classes
 
-Times = NDArray[np.int64]
 Row = dict[str, Any]
 
 QUANTILES = (50, 90, 95, 99)
@@ -55,7 +53,7 @@ class Waits:
     """Waits of jobs of a schedule, `simulated` with a line for each seed; in µs."""
 
     schedule: Schedule
-    rows: NDArray[np.int64]
+    rows: Times
     simulated: Times
     recorded: Times
 
@@ -87,7 +85,7 @@ class Waits:
         table = self._table(title or column, workload.columns[column][self.rows], name)
         return sorted(table, key=lambda row: -row["jobs"])
 
-    def _table(self, key: str, codes: NDArray[np.int64], name: Callable[[int], object]) -> list[Row]:
+    def _table(self, key: str, codes: Times, name: Callable[[int], object]) -> list[Row]:
         order = np.argsort(codes, kind="stable")
         classes, first = np.unique(codes[order], return_index=True)
         groups = np.split(order, first[1:])

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import InputError
-from headway.metrics.statistics import mean_time
-from headway.replay.errors_by_class import Row, Times, Waits, errors
+from headway.metrics.statistics import Times, mean_time
+from headway.replay.errors_by_class import Row, Waits, errors
 from headway.replay.reasons import reasons
 from headway.replay.sentences import trust
 from headway.schedule import WHY, Schedule

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.metrics.statistics import Times
 from headway.plain import counted
 from headway.policies.slurm.record import misses_usage
 from headway.schedule import Schedule
 from headway.units import SECOND
 from headway.workload.slurm.not_modelled import left_unmodelled
 
-Times = NDArray[np.int64]
-
 IDLE = 0.5
 """A machine used by less than this share counts as idle when jobs wait for it."""
 
 
-def reasons(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
+def reasons(schedule: Schedule, rows: Times, recorded: Times) -> list[str]:
     """One sentence for each reason that applies to this log, with its numbers."""
     by_its_rules = schedule.policy.split("(")[0] == "slurm"
     found = [
@@ -63,7 +61,7 @@ def _left_out(schedule: Schedule, compared: int) -> list[str]:
     return found
 
 
-def _machine(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
+def _machine(schedule: Schedule, rows: Times, recorded: Times) -> list[str]:
     """What the recorded starts say about the machine's size and the times it was not to be had."""
     times, busy, waiting = _recorded_load(schedule, rows, recorded)
     if not len(times):
@@ -91,9 +89,7 @@ def _machine(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> li
     return found
 
 
-def _recorded_load(
-    schedule: Schedule, rows: NDArray[np.int64], recorded: Times
-) -> tuple[Times, NDArray[np.int64], NDArray[np.int64]]:
+def _recorded_load(schedule: Schedule, rows: Times, recorded: Times) -> tuple[Times, Times, Times]:
     """Instants of the log, and processors in use and jobs waiting from each on, as recorded."""
     submit = schedule.submit[rows]
     start = submit + recorded
@@ -113,7 +109,7 @@ def _recorded_load(
     return times, np.cumsum(changes[0]), np.cumsum(changes[1])
 
 
-def _at_once(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
+def _at_once(schedule: Schedule, rows: Times, recorded: Times) -> list[str]:
     """Jobs that hardly waited: where the log has few, a start itself took time, or the scheduler was slow."""
     at_once = int(np.count_nonzero(recorded <= SECOND))
     ours = int(np.count_nonzero(schedule.wait[rows] <= SECOND))

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headway.figures.bands import Bands, bands
+from headway.figures.bands import Bands, Ints, bands
 from headway.figures.outages import all_away
 from headway.figures.painting import strips
 from headway.metrics.over_time import waiting_intervals
@@ -17,9 +16,6 @@ from headway.report.columns import Packed, packed, packed_times
 from headway.schedule import Schedule
 from headway.units import SECOND
 from headway.workload.divisions import divisions
-
-Ints = NDArray[np.int64]
-
 
 MOST_OUTAGES = 20_000
 """Outages that a page draws."""

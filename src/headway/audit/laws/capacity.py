@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, listed, together
+from headway.audit.verdict import Column, Fault, Finding, fault, found, listed, together
 from headway.units import seconds_text
-
-Column = NDArray[np.int64]
 
 
 def overfull(start: Column, end: Column, procs: Column, size: int) -> tuple[Column, Column]:

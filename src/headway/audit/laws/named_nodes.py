@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from headway.audit.laws.capacity import overfull
-from headway.audit.on_nodes import Column, Held, OnNodes, busy, runs
+from headway.audit.on_nodes import Held, OnNodes, busy, runs
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, listed, of_jobs, together
+from headway.audit.verdict import Column, Fault, Finding, fault, found, listed, of_jobs, together
 from headway.plain import counted
 from headway.schedule import Shares
 from headway.site import Site

@@ -8,18 +8,15 @@ started must have room beside it, if it is planned by its walltime (the invarian
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.audit.laws.capacity import overfull
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
+from headway.audit.verdict import Column, Fault, Finding, fault, found, of_jobs, together
 from headway.plain import counted
 from headway.platform import Outage
 from headway.platform.absences import absences
 from headway.platform.processor_sets import numbers
 from headway.units import LONGEST, seconds_text
-
-Column = NDArray[np.int64]
 
 
 def check(record: Record) -> Finding | None:

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.audit.on_nodes import Column, OnNodes
+from headway.audit.on_nodes import OnNodes
 from headway.audit.record import Record
-from headway.audit.verdict import Finding, of_jobs
+from headway.audit.verdict import Column, Finding, of_jobs
 from headway.plain import counted
 from headway.site import Site
 from headway.site.access import Asker, restricts, rule_against

@@ -12,15 +12,11 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
+from headway.audit.verdict import Column, Fault, Finding, Mask, fault, found, of_jobs, together
 from headway.units import DAY, seconds_text
-
-Column = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 def check(

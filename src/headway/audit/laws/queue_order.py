@@ -12,13 +12,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, of_jobs
+from headway.audit.verdict import Column, Fault, Finding, fault, found, of_jobs
 from headway.units import NEVER, seconds_text
-
-Column = NDArray[np.int64]
 
 COMPILE_FROM = 3000
 """Jobs from which compiling (or loading) the loop costs less than running it interpreted."""
@@ -62,7 +59,7 @@ def check_easy(record: Record) -> Finding:
     return of_jobs(record, range(len(heads)), tell, instants, heads)
 
 
-def shadow(record: Record, head: int, t: int, expected: NDArray[np.int64]) -> int:
+def shadow(record: Record, head: int, t: int, expected: Column) -> int:
     """The shadow time of a head in the pass at t (µs), as the definition has it; t where it fits at once."""
     before = (record.submit < record.submit[head]) | (
         (record.submit == record.submit[head]) & (record.standing < record.standing[head])

@@ -11,17 +11,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Finding, of_jobs, together
+from headway.audit.verdict import Column, Finding, of_jobs, together
 from headway.plain import counted
 from headway.schedule import Pieces
 from headway.schedule.codes import TO_REDIRECTION
 from headway.schedule.places import Places
 from headway.units import seconds_text
-
-Column = NDArray[np.int64]
 
 
 def check(record: Record) -> Finding | None:

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
+from headway.audit.verdict import Column, Fault, Finding, fault, found, of_jobs, together
 from headway.plain import counted
 from headway.schedule import STATES
 from headway.units import seconds_text
-
-Column = NDArray[np.int64]
 
 
 def check(record: Record) -> Finding:

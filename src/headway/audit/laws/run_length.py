@@ -8,16 +8,14 @@ suspensions do not.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Finding, of_jobs, together
+from headway.audit.verdict import Column, Finding, of_jobs, together
 from headway.schedule import STATES
 from headway.units import SECOND, seconds_text
 
 LATE = 90 * SECOND
 """How late Slurm may end a job that has used up its time."""
-Column = NDArray[np.int64]
 
 
 def allowed(record: Record) -> Column:

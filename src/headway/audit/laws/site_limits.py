@@ -11,17 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headway.audit.on_nodes import Column, OnNodes
+from headway.audit.on_nodes import OnNodes
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, listed, together
+from headway.audit.verdict import Column, Fault, Finding, Mask, fault, found, listed, together
 from headway.site import Site
 from headway.site.access import limits_bind
 from headway.site.model import Limits
 from headway.units import seconds_text
 
-Mask = NDArray[np.bool_]
 JOBS = "jobs"
 
 SETS: dict[str, Callable[[Limits], Mapping[str, int]]] = {

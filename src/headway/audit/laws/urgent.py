@@ -10,11 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.audit.laws import request
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, Law, fault, found, of_jobs, together
+from headway.audit.verdict import Column, Fault, Finding, Law, fault, found, of_jobs, together
 from headway.policies.spec import Spec
 from headway.schedule import STATES, Pieces
 from headway.schedule.codes import FOR_URGENT
@@ -22,7 +21,6 @@ from headway.units import seconds_text
 from headway.workload import Workload
 
 PROMPT = "urgent prompt"
-Column = NDArray[np.int64]
 SWAP_OUT, SUSPENDED = STATES.index("swap_out"), STATES.index("suspended")
 
 

@@ -21,7 +21,7 @@ from headway.papers.deadline.tables import (
     readings_of,
     signed,
 )
-from headway.papers.verdicts import Claim, Tested, direction, magnitude, number
+from headway.papers.verdicts import Claim, direction, magnitude, not_claimed, number, untested
 
 PAPER_SECONDS = 0.04
 TABLE = {"priority": "Table 1", "all": "Table 2"}
@@ -34,13 +34,10 @@ def claims(runs: Runs, logs: Sequence[Log]) -> list[Claim]:
         found += _numbers(runs, log) if log.reported is not None else _signs(runs, log)
     known = {log.name for log in logs}
     found += [
-        Claim(
+        untested(
             f"{said.title}: Tables 1 and 2",
             f"CBF {said.priority_wait[0]:.2f} h",
-            "-",
-            "not tested",
             f"needs the log: --trace {name}=FILE",
-            "-",
             "Tables 1 and 2",
         )
         for name, said in REPORTED.items()
@@ -131,13 +128,11 @@ def _requested(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
         known, asked = (
             [change(one[column], found[0][column]) for one in found[1:]] for found in (exact, requested)
         )
-        yield Claim(
+        yield not_claimed(
             f"{log.title}: change of the priority tasks' mean wait with requested times, (a), (b)",
             "- (its numbers fit exact times)",
             f"{signed(asked[0])}, {signed(asked[1])} instead of {signed(known[0])}, {signed(known[1])}",
-            "not claimed",
             "users' own requests are what real schedulers have",
-            "-",
             "not in the paper; section 3 supposes precise estimates",
         )
 
@@ -166,10 +161,9 @@ def _respected(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
         if not numbers:
             untold = "no log has requested times"
             claim = f"deadlines are strictly respected ({name})"
-            yield Claim(claim, "all", "-", "not tested", untold, "-", "section 4.2")
+            yield untested(claim, "all", untold, "section 4.2")
             continue
         late, accepted = [missed(n) for n in numbers], sum(n["accepted_deadlines"] for n in numbers)
-        tested: Tested = "direction"
         yield Claim(
             f"deadlines are strictly respected ({name})",
             "all",
@@ -177,7 +171,7 @@ def _respected(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
             f"in {len(numbers)} runs",
             "agrees" if not any(late) else "differs",
             remark,
-            tested,
+            "direction",
             "section 4.2",
         )
 

@@ -11,7 +11,7 @@ from headway.papers.kept import Numbers
 from headway.papers.reallocation.examples import FIGURE_2_PAPER, figure_2_completions, figure_2_tuned
 from headway.papers.reallocation.runs import COUPLES, Campaign
 from headway.papers.reallocation.scenarios import MONTHS, PWA, ROW_SUMS
-from headway.papers.verdicts import Claim, direction, level, share_text
+from headway.papers.verdicts import Claim, direction, level, not_claimed, share_text, untested
 from headway.workload.models.speedup import amdahl
 from headway.workload.transform.moldable import TYPES_OF_JOBS
 
@@ -55,13 +55,11 @@ def exact_claims(asked: int, runs: int, references: int) -> list[Claim]:
             "number",
             "section 3.2.1",
         ),
-        Claim(
+        not_claimed(
             "speedups of t1 to t4 at their limits",
             "(drawn)",
             ", ".join(f"{value:.3g}" for value in limits),
-            "not claimed",
             "limits 5, 10, 100, 1000 for many processors",
-            "-",
             "Figure 4",
         ),
         Claim(
@@ -82,13 +80,11 @@ def exact_claims(asked: int, runs: int, references: int) -> list[Claim]:
             "number",
             "Table 1, section 4.2",
         ),
-        Claim(
+        not_claimed(
             "number of experiments",
             "574 (564 in the conclusion)",
             f"{runs} runs and {references} references, with speeds and without",
-            "not claimed",
             "the paper counts 14 references; each seed draws other types, so each has its own",
-            "-",
             "sections 4.5 and 6",
         ),
     ]
@@ -464,13 +460,10 @@ def other_claims(
             "number",
             "section 3.2.2 (an earlier paper)",
         ),
-        Claim(
+        untested(
             "what happened in single months (February, March, April, June)",
             "several statements",
-            "-",
-            "not tested",
             "the logs of Grid'5000 in 2008 are not at hand; ours are generated",
-            "-",
             "section 5",
         ),
     ]

@@ -10,7 +10,16 @@ import polars as pl
 
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Found, Grid, at_point, best, over_weeks
 from headway.papers.redirection.logs import AT_LEAST, CLUSTERS, WEEKS, Log
-from headway.papers.verdicts import Claim, change_text, direction, number, share_text, unharmed
+from headway.papers.verdicts import (
+    Claim,
+    change_text,
+    direction,
+    not_claimed,
+    number,
+    share_text,
+    unharmed,
+    untested,
+)
 from headway.plain import counted
 from headway.simulate import simulate
 from headway.workload.models import generate
@@ -46,7 +55,7 @@ def _setting(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid
         title = f"{log.cluster.title}: weeks used at {AT_LEAST:.0%} or more"
         ours = f"{busy} such weeks, the first {used} used"
         if log.cluster.bracket is None:
-            claims.append(Claim(title, "-", ours, "not claimed", remark, "-", NOT_USED))
+            claims.append(not_claimed(title, "-", ours, remark, NOT_USED))
             continue
         claims.append(
             Claim(
@@ -223,12 +232,14 @@ def _mean_response(own: Found) -> list[Claim]:
             times = f"x {median:.2f} median, x {average:.2f} average"
         ours = f"{times}; longer in {worse} of {len(ratios)} weeks"
         found.append(
-            Claim(
-                own.title(f"{name} with redirection"), "-", ours, "not claimed",
+            not_claimed(
+                own.title(f"{name} with redirection"),
+                "-",
+                ours,
                 f"at the best point for the bounded slowdown, {own.at}",
-                "-", NOT_SHOWN,
+                NOT_SHOWN,
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -249,13 +260,10 @@ def _too_small() -> Claim:
 def _absent(logs: Sequence[Log]) -> list[Claim]:
     given = {log.name for log in logs}
     return [
-        Claim(
+        untested(
             f"{cluster.title}: best theta, mean bounded slowdown",
             f"{cluster.bracket[0]} to {cluster.bracket[1]}; {cluster.gain:.0%} better",
-            "-",
-            "not tested",
             f"the log was not given: --trace {name}=FILE",
-            "-",
             "section V",
         )
         for name, cluster in CLUSTERS.items()

@@ -18,10 +18,11 @@ from headway.papers.urgent.tables import (
     number,
     scaled,
 )
-from headway.papers.verdicts import POINTS, Claim, Verdict, direction, magnitude
+from headway.papers.verdicts import POINTS, Claim, Verdict, direction, magnitude, not_claimed, untested
 from headway.workload.transform.swap_model import SWAP_TABLE, fits, suspects
 
 NOT_SAID = "in no slide"
+NO_NUMBERS = "bars without numbers"
 ALONE = "one seed has no interval; give --seeds"
 
 
@@ -33,19 +34,16 @@ def claims(runs: Runs, logs: Sequence[Log], draws: int) -> list[Claim]:
         found += [_swaps_regular(runs, log), _swaps_urgent(runs, log), _margin(runs, log)]
     known = {log.name for log in logs}
     found += [
-        Claim(
-            f"{title}: Figures 10, 11 and 13", "bars without numbers", "-", "not tested",
-            f"give --trace {name}=FILE", "-", "Figures 10 to 13",
+        untested(
+            f"{title}: Figures 10, 11 and 13", NO_NUMBERS, f"give --trace {name}=FILE", "Figures 10 to 13"
         )
         for name, title in TITLES.items()
         if name not in known
     ]  # fmt: skip
     private = "the log is not public, nor are its size, the arrivals and the swap sizes"
     said = ", ".join(f"{name} {value:g}" for name, value in REPORTED.items())
-    found.append(Claim("U_L on SX-ACE", said, "-", "not tested", private, "-", "Table 2"))
-    found.append(
-        Claim("the DWD workload", "bars without numbers", "-", "not tested", private, "-", "Figures 14 to 16")
-    )
+    found.append(untested("U_L on SX-ACE", said, private, "Table 2"))
+    found.append(untested("the DWD workload", NO_NUMBERS, private, "Figures 14 to 16"))
     return found
 
 
@@ -69,12 +67,14 @@ def _swap_model() -> Iterator[Claim]:
     )  # fmt: skip
     longest, shortest = max(point[3] for point in SWAP_TABLE), min(seconds for _, seconds in TSUNAMI)
     most = 1 + longest / shortest
-    yield Claim(
-        "UJFB's U_L by swaps alone", "-", f"at most {most:.4f}", "not claimed",
+    yield not_claimed(
+        "UJFB's U_L by swaps alone",
+        "-",
+        f"at most {most:.4f}",
         f"the longest swap of Table 3, {longest:g} s, before the shortest job, {shortest:g} s; for the 1.05 "
-        "of Table 2 there must have been waiting, shorter jobs or larger swaps", "-",
+        "of Table 2 there must have been waiting, shorter jobs or larger swaps",
         "follows from Tables 1 and 3",
-    )  # fmt: skip
+    )
 
 
 def _median(percentiles: Sequence[float]) -> float:
@@ -145,11 +145,13 @@ def _regular(runs: Runs, log: Log, draws: int) -> Iterator[Claim]:
         "slide \"Urgent Job First with Backfilling\"; Figures 10 to 12",
     )  # fmt: skip
     against = seeds.compared(runs, log, seeds.SUSPEND, seeds.BACKFILL, draws)
-    yield Claim(
-        f"{log.title}: regular jobs under UJFB against Backfill, mean response", "-", str(against),
-        "not claimed", ALONE if draws == 1 else f"mean over {draws} seeds, 95 % interval (least to largest)",
-        "-", NOT_SAID,
-    )  # fmt: skip
+    yield not_claimed(
+        f"{log.title}: regular jobs under UJFB against Backfill, mean response",
+        "-",
+        str(against),
+        ALONE if draws == 1 else f"mean over {draws} seeds, 95 % interval (least to largest)",
+        NOT_SAID,
+    )
     yield _kill(log, seeds.compared(runs, log, seeds.KILL, seeds.SUSPEND, draws), draws)
 
 
@@ -195,12 +197,12 @@ def _margin(runs: Runs, log: Log) -> Claim:
     found = runs.get(log, Run("ujfb"))
     kills = runs.get(log, Run("ujfb(preempt=degree)"))
     tight = largest(found, TSUNAMI[0][0])
-    return Claim(
-        f"{log.title}: tsunami jobs that end after their 10 minutes", "-",
+    return not_claimed(
+        f"{log.title}: tsunami jobs that end after their 10 minutes",
+        "-",
         f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']} by suspending, "
         f"{kills['urgent_deadlines_missed']} by degree of urgency",
-        "not claimed",
         "the job on 128 processors takes all of the 10 minutes, so any swap makes it late, here by at most "
-        f"{TSUNAMI[0][1] * ((tight or 1) - 1):.3f} s", "-",
+        f"{TSUNAMI[0][1] * ((tight or 1) - 1):.3f} s",
         "follows from Table 1 (maximum slowdown 1)",
-    )  # fmt: skip
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headway.papers.kept import Numbers
 from headway.papers.log import Log
+from headway.papers.page import rows_of
 from headway.papers.urgent.logs import DEADLINE, TSUNAMI, share_with_memory
 from headway.papers.urgent.runs import LOG, TABLE, Run, Runs, dedicated
 from headway.workload.transform.swap_model import fits, suspects
@@ -79,6 +80,23 @@ def change(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.2f} %" if ratio < 5 else f"{ratio:.0f} times as long"
 
 
+LATENESS, MISSED, SUSPENDED = "U_L", "deadlines missed", "jobs suspended"
+RESPONSE, SLOWDOWN = "mean response of regular jobs (h)", "mean slowdown of regular jobs"
+CELLS: dict[str, Callable[[Numbers], str]] = {
+    LATENESS: lambda found: number(found["urgent_lateness"], 4),
+    MISSED: lambda found: f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
+    SUSPENDED: lambda found: str(found["suspensions"]),
+    RESPONSE: lambda found: number(found["regular_mean_response"] / 3600, 3),
+    SLOWDOWN: lambda found: number(found["regular_mean_slowdown"]),
+}
+"""Columns that several tables have."""
+
+
+def cells(found: Numbers, *columns: str) -> dict[str, str]:
+    """Some of these columns for a run."""
+    return {column: CELLS[column](found) for column in columns}
+
+
 def lateness(runs: Runs, logs: Sequence[Log]) -> Table:
     """Table 2."""
     rows = [["algorithm", "SX-ACE (slides)"]]
@@ -98,20 +116,16 @@ def lateness(runs: Runs, logs: Sequence[Log]) -> Table:
 
 def regular(runs: Runs, logs: Sequence[Log]) -> Table:
     """Figures 10 to 12: what regular jobs get."""
-    rows = [
-        ["log", "algorithm", "mean response of regular jobs (h)", "mean slowdown of regular jobs",
-         "mean response of urgent jobs (min)", "deadlines missed", "utilization"]
-    ]  # fmt: skip
+    lines = []
     for log in logs:
         for title, policy in (*POLICIES, *BESIDES):
             found = runs.get(log, Run(policy))
-            rows.append(
-                [log.title, title, number(found["regular_mean_response"] / 3600, 3),
-                 number(found["regular_mean_slowdown"]), number(found["urgent_mean_response"] / 60),
-                 f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
-                 number(found["utilization"], 3)]
-            )  # fmt: skip
-    return rows
+            lines.append({
+                "log": log.title, "algorithm": title, **cells(found, RESPONSE, SLOWDOWN),
+                "mean response of urgent jobs (min)": number(found["urgent_mean_response"] / 60),
+                **cells(found, MISSED), "utilization": number(found["utilization"], 3),
+            })  # fmt: skip
+    return rows_of(lines)
 
 
 def margins(runs: Runs, logs: Sequence[Log]) -> Table:
@@ -136,68 +150,58 @@ def largest(found: Numbers, procs: int) -> float | None:
 
 def swaps(runs: Runs, logs: Sequence[Log]) -> Table:
     """Figure 13: longer swaps."""
-    rows = [
-        ["log", "swap times x", "U_L", "largest preemption delay (s)", "deadlines missed",
-         "mean response of regular jobs (h)", "change", "mean slowdown of regular jobs"]
-    ]  # fmt: skip
+    lines = []
     for log in logs:
         plain = runs.get(log, scaled(1))["regular_mean_response"]
         for scale in SCALES:
             found = runs.get(log, scaled(scale))
-            ratio = found["regular_mean_response"] / plain
-            rows.append(
-                [log.title, f"{scale:,}", number(found["urgent_lateness"], 4),
-                 number(found["max_preemption_delay"], 3),
-                 f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
-                 number(found["regular_mean_response"] / 3600, 3), change(ratio),
-                 number(found["regular_mean_slowdown"])]
-            )  # fmt: skip
-    return rows
+            lines.append({
+                "log": log.title, "swap times x": f"{scale:,}", **cells(found, LATENESS),
+                "largest preemption delay (s)": number(found["max_preemption_delay"], 3),
+                **cells(found, MISSED, RESPONSE), "change": change(found["regular_mean_response"] / plain),
+                **cells(found, SLOWDOWN),
+            })  # fmt: skip
+    return rows_of(lines)
 
 
 def sizes(runs: Runs, logs: Sequence[Log]) -> Table:
     """UJFB with sizes drawn from Table 3, and with those of the log."""
-    rows = [
-        ["log", "memory sizes", "median size (MB)", "U_L", "mean preemption delay (s)", "largest (s)",
-         "deadlines missed", "mean response of regular jobs (h)", "mean slowdown of regular jobs"]
-    ]  # fmt: skip
+    lines: list[dict[str, str]] = []
     for log in logs:
         share = share_with_memory(log.workload)
         for source in (TABLE, LOG):
             if source == LOG and share == 0:
-                rows.append([log.title, "the log has none", *["-"] * 7])
+                lines.append(
+                    dict.fromkeys(lines[0], "-") | {"log": log.title, "memory sizes": "the log has none"}
+                )
                 continue
             found = runs.get(log, Run("ujfb", sizes=source))
-            told = (
-                "drawn from Table 3" if source == TABLE else f"of the log ({100 * share:.0f} % of its jobs)"
-            )
-            rows.append(
-                [log.title, told, number(found["median_memory_mb"], 1), number(found["urgent_lateness"], 4),
-                 number(found["mean_preemption_delay"], 3), number(found["max_preemption_delay"], 3),
-                 f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
-                 number(found["regular_mean_response"] / 3600, 3), number(found["regular_mean_slowdown"])]
-            )  # fmt: skip
-    return rows
+            told = f"of the log ({100 * share:.0f} % of its jobs)" if source == LOG else "drawn from Table 3"
+            lines.append({
+                "log": log.title, "memory sizes": told,
+                "median size (MB)": number(found["median_memory_mb"], 1), **cells(found, LATENESS),
+                "mean preemption delay (s)": number(found["mean_preemption_delay"], 3),
+                "largest (s)": number(found["max_preemption_delay"], 3),
+                **cells(found, MISSED, RESPONSE, SLOWDOWN),
+            })  # fmt: skip
+    return rows_of(lines)
 
 
 def readings(runs: Runs, logs: Sequence[Log]) -> Table:
     """What each other reading of the slides changes."""
-    rows = [
-        ["log", "reading", "U_L", "deadlines missed", "jobs suspended", "killed", "urgent that preempted",
-         "mean response of regular jobs (h)", "against the first", "mean slowdown of regular jobs"]
-    ]  # fmt: skip
+    lines = []
     for log in logs:
         plain = runs.get(log, Run(READINGS[0]))["regular_mean_response"]
         for policy in READINGS:
             found = runs.get(log, Run(policy))
-            rows.append(
-                [log.title, f"`{policy}`", number(found["urgent_lateness"], 4),
-                 f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}", str(found["suspensions"]),
-                 str(found["kills_for_urgent"]), str(found["preempting_jobs"]),
-                 number(found["regular_mean_response"] / 3600, 3),
-                 change(found["regular_mean_response"] / plain), number(found["regular_mean_slowdown"])]
-            )  # fmt: skip
-    return rows
+            lines.append({
+                "log": log.title, "reading": f"`{policy}`", **cells(found, LATENESS, MISSED, SUSPENDED),
+                "killed": str(found["kills_for_urgent"]),
+                "urgent that preempted": str(found["preempting_jobs"]), **cells(found, RESPONSE),
+                "against the first": change(found["regular_mean_response"] / plain),
+                **cells(found, SLOWDOWN),
+            })  # fmt: skip
+    return rows_of(lines)
 
 
 def model() -> Table:
@@ -220,53 +224,43 @@ def suspicious() -> Table:
 
 def modes(runs: Runs, logs: Sequence[Log]) -> Table:
     """The same urgent jobs served by suspending, by killing, by degree, and by nodes of their own."""
-    rows = [
-        ["log", "urgent jobs are served by", "U_L", "deadlines missed", "jobs stopped",
-         "mean response of regular jobs (h)", "against no urgent jobs", "mean slowdown of regular jobs",
-         "work lost (processor-hours)", "regular jobs too wide"]
-    ]  # fmt: skip
+    lines = []
     for log in logs:
         none = runs.get(log, Run("conservative(compress=scratch)", count=0))
         base = none["regular_mean_response"]
-
-        def row(title: str, rush: Numbers, plain: Numbers, log: Log = log, base: float = base) -> list[str]:
-            stopped = plain.get("suspensions", 0) + plain.get("kills_for_urgent", 0)
-            some = "urgent_jobs" in rush
-            return [
-                log.title, title, number(rush.get("urgent_lateness"), 4),
-                f"{rush['urgent_deadlines_missed']} of {rush['urgent_jobs']}" if some else "-",
-                str(stopped), number(plain["regular_mean_response"] / 3600, 3),
-                change(plain["regular_mean_response"] / base),
-                number(plain["regular_mean_slowdown"]), number(plain["wasted_area"] / 3600, 1),
-                str(plain["dropped"]),
-            ]  # fmt: skip
-
-        rows.append(row("(no urgent jobs)", none, none))
+        lines.append(_mode(log, "(no urgent jobs)", none, none, base))
         for title, policy in MODES:
             found = runs.get(log, Run(policy))
-            rows.append(row(title, found, found))
-        rush = runs.get(log, Run("ujf", part="urgent"))
-        plain = runs.get(log, APART)
+            lines.append(_mode(log, title, found, found, base))
+        rush, plain = runs.get(log, Run("ujf", part="urgent")), runs.get(log, APART)
         easy = runs.get(log, Run("easy", count=0))["regular_mean_response"]
-        rows.append(row(f"{dedicated(log)} dedicated processors (EASY)", rush, plain, base=easy))
-    return rows
+        lines.append(_mode(log, f"{dedicated(log)} dedicated processors (EASY)", rush, plain, easy))
+    return rows_of(lines)
+
+
+def _mode(log: Log, title: str, rush: Numbers, plain: Numbers, base: float) -> dict[str, str]:
+    """What urgent and regular jobs got; ``base`` is the mean response of regular ones without urgent jobs."""
+    stopped = plain.get("suspensions", 0) + plain.get("kills_for_urgent", 0)
+    served = cells(rush, LATENESS, MISSED) if "urgent_jobs" in rush else {LATENESS: "-", MISSED: "-"}
+    return {
+        "log": log.title, "urgent jobs are served by": title, **served, "jobs stopped": str(stopped),
+        **cells(plain, RESPONSE), "against no urgent jobs": change(plain["regular_mean_response"] / base),
+        **cells(plain, SLOWDOWN), "work lost (processor-hours)": number(plain["wasted_area"] / 3600, 1),
+        "regular jobs too wide": str(plain["dropped"]),
+    }  # fmt: skip
 
 
 def rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Table:
     """How many urgent jobs an hour."""
-    rows = [
-        ["log", "urgent jobs an hour", "urgent jobs", "U_L", "urgent jobs that waited", "deadlines missed",
-         "jobs suspended", "mean response of regular jobs (h)", "mean slowdown of regular jobs"]
-    ]  # fmt: skip
-    for log in logs:
-        for rate, found in by_rate(runs, log, jobs):
-            rows.append(
-                [log.title, f"{rate:g}", str(found["urgent_jobs"]), number(found["urgent_lateness"], 4),
-                 str(found["urgent_waited"]), f"{found['urgent_deadlines_missed']}",
-                 str(found["suspensions"]), number(found["regular_mean_response"] / 3600, 3),
-                 number(found["regular_mean_slowdown"])]
-            )  # fmt: skip
-    return rows
+    return rows_of([
+        {
+            "log": log.title, "urgent jobs an hour": f"{rate:g}", "urgent jobs": str(found["urgent_jobs"]),
+            **cells(found, LATENESS), "urgent jobs that waited": str(found["urgent_waited"]),
+            MISSED: str(found["urgent_deadlines_missed"]), **cells(found, SUSPENDED, RESPONSE, SLOWDOWN),
+        }
+        for log in logs
+        for rate, found in by_rate(runs, log, jobs)
+    ])  # fmt: skip
 
 
 def at_rate(rate: float, jobs: int) -> Run:
