@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from headway.plain import close
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from headway.papers import Reproduction
+    from headway.papers import Reproduction, Request
 
 
 @command("reproduce", example="headway reproduce redirection --trace curie=curie.swf.gz --out redirection")
@@ -66,7 +67,7 @@ def reproduce(
     The folder holds a page in Markdown, its figures and the campaigns; an interrupted run goes on where it
     stopped.
     """
-    from headway.papers import PAPERS
+    from headway.papers import PAPERS, Request
 
     chosen = list(PAPERS) if paper == "all" else [paper]
     if paper not in (*PAPERS, "all"):
@@ -82,27 +83,19 @@ def reproduce(
         folder = (
             (out or Path("reproductions")) / name if paper == "all" else out or Path(f"{name}-reproduction")
         )
-        _reproduce(name, traces, quick, folder, quiet, sizes or "table", seeds)
+        say = Display(quiet).say
+        _reproduce(name, Request(traces, quick, folder, say, sizes=sizes or "table", seeds=seeds), quiet)
 
 
-def _reproduce(
-    name: str,
-    traces: dict[str, str],
-    quick: bool,
-    folder: Path,
-    quiet: bool,
-    sizes: str,
-    seeds: int | None,
-) -> None:
+def _reproduce(name: str, asked: Request, quiet: bool) -> None:
     from headway import papers
     from headway.cli.sweep_progress import shown
 
+    folder = asked.folder
     folder.mkdir(parents=True, exist_ok=True)
-    display = Display(quiet=quiet)
     try:
         with shown(quiet) as tell:
-            asked = papers.Request(traces, quick, folder, display.say, tell, sizes, seeds)
-            result = papers.reproduce(name, asked)
+            result = papers.reproduce(name, replace(asked, progress=tell))
     except KeyboardInterrupt as stop:
         remedy = "nothing was finished yet"
         if any(folder.iterdir()):

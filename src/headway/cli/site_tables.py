@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -42,16 +42,15 @@ def site_tables(console: Console, site: Site) -> None:
     _not_modelled(console, site)
 
 
-def _print(console: Console, title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table with some rows; none without any."""
-    listed = list(rows)
-    if not listed:
+def _print(console: Console, title: str, rows: Sequence[Mapping[str, str]]) -> None:
+    """A table with some rows, each with its cells by the heads of their columns; none without any."""
+    if not rows:
         return
     console.print()
-    others = (head if head.startswith(">") else f"~{head}" for head in heads[1:])
-    table = table_of(heads[0], *others, title=title)
-    for row in listed:
-        table.add_row(*(Text(cell) for cell in row))
+    first, *others = rows[0]
+    table = table_of(first, *(head if head.startswith(">") else f"~{head}" for head in others), title=title)
+    for row in rows:
+        table.add_row(*map(Text, row.values()))
     console.print(table)
 
 
@@ -69,41 +68,37 @@ def _nodes(console: Console, site: Site) -> None:
         nodes = list(group)
         one = nodes[0]
         shape = f"{one.sockets} x {one.cores_per_socket} x {one.threads_per_core}"
-        gres = ", ".join(f"{name} {count}" for name, count in one.gres.items())
-        rows.append((
-            compressed(node.name for node in nodes), str(len(nodes)), str(one.cpus), shape,
-            f"{one.memory_for_jobs_mb:,}", str(one.weight), ", ".join(one.features), gres,
-        ))  # fmt: skip
-    heads = (
-        "nodes",
-        ">count",
-        ">CPUs",
-        "sockets x cores x threads",
-        ">memory (MB)",
-        ">weight",
-        "features",
-        "GRES",
-    )
-    _print(console, "Nodes", heads, rows)
+        rows.append(
+            {
+                "nodes": compressed(node.name for node in nodes),
+                ">count": str(len(nodes)),
+                ">CPUs": str(one.cpus),
+                "sockets x cores x threads": shape,
+                ">memory (MB)": f"{one.memory_for_jobs_mb:,}",
+                ">weight": str(one.weight),
+                "features": ", ".join(one.features),
+                "GRES": ", ".join(f"{name} {count}" for name, count in one.gres.items()),
+            }
+        )
+    _print(console, "Nodes", rows)
 
 
 def _partitions(console: Console, site: Site) -> None:
     rows = [
-        (
-            partition.name + ("*" if partition.is_default else ""),
-            compressed(site.nodes[place].name for place in partition.nodes),
-            str(sum(site.nodes[place].cpus for place in partition.nodes)),
-            partition.state,
-            str(partition.tier),
-            str(partition.job_factor),
-            _minutes(partition.max_minutes),
-            partition.oversubscribe,
-            _rest(partition),
-        )
+        {
+            "partition": partition.name + ("*" if partition.is_default else ""),
+            "nodes": compressed(site.nodes[place].name for place in partition.nodes),
+            ">CPUs": str(sum(site.nodes[place].cpus for place in partition.nodes)),
+            "state": partition.state,
+            ">tier": str(partition.tier),
+            ">factor": str(partition.job_factor),
+            ">longest (min)": "no limit" if partition.max_minutes is None else f"{partition.max_minutes:,}",
+            "sharing": partition.oversubscribe,
+            "rules": _rest(partition),
+        }
         for partition in site.partitions
     ]
-    heads = ("partition", "nodes", ">CPUs", "state", ">tier", ">factor", ">longest (min)", "sharing", "rules")
-    _print(console, "Partitions (* the default)", heads, rows)
+    _print(console, "Partitions (* the default)", rows)
 
 
 def _rest(partition: Partition) -> str:
@@ -136,10 +131,6 @@ def _rest(partition: Partition) -> str:
     return ", ".join(f"{name}={value}" for name, value in found.items() if value is not None)
 
 
-def _minutes(minutes: int | None) -> str:
-    return "no limit" if minutes is None else f"{minutes:,}"
-
-
 def _pairs(items: Mapping[str, float]) -> str:
     return ",".join(
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
@@ -162,17 +153,17 @@ def limits_text(limits: Limits) -> str:
 
 def _qos(console: Console, site: Site) -> None:
     rows = [
-        (
-            qos.name,
-            str(qos.priority),
-            f"{qos.usage_factor:g}",
-            ",".join(qos.preempt),
-            ",".join(sorted(qos.flags)),
-            limits_text(qos.limits),
-        )
+        {
+            "QOS": qos.name,
+            ">priority": str(qos.priority),
+            ">usage factor": f"{qos.usage_factor:g}",
+            "preempts": ",".join(qos.preempt),
+            "flags": ",".join(sorted(qos.flags)),
+            "limits": limits_text(qos.limits),
+        }
         for qos in site.qos
     ]
-    _print(console, "QOS", ("QOS", ">priority", ">usage factor", "preempts", "flags", "limits"), rows)
+    _print(console, "QOS", rows)
 
 
 def _accounts(console: Console, site: Site) -> None:
@@ -193,31 +184,33 @@ def _accounts(console: Console, site: Site) -> None:
         one = site.associations[place]
         name = one.user or one.account
         usage = site.usage.get((one.account, one.user))
-        rows.append((
-            "  " * depth[place] + name + (f" ({one.partition})" if one.partition else ""),
-            "user" if one.user else "account",
-            "parent" if one.shares == PARENT else str(one.shares),
-            "" if usage is None else f"{usage:,.0f}",
-            ",".join(one.qos),
-            limits_text(one.limits),
-        ))  # fmt: skip
-    heads = ("account or user", "kind", ">shares", ">usage (CPU s)", "QOS", "limits")
-    _print(console, "Accounts", heads, rows)
+        of_partition = f" ({one.partition})" if one.partition else ""
+        rows.append(
+            {
+                "account or user": "  " * depth[place] + name + of_partition,
+                "kind": "user" if one.user else "account",
+                ">shares": "parent" if one.shares == PARENT else str(one.shares),
+                ">usage (CPU s)": "" if usage is None else f"{usage:,.0f}",
+                "QOS": ",".join(one.qos),
+                "limits": limits_text(one.limits),
+            }
+        )
+    _print(console, "Accounts", rows)
     if len(order) > SHOWN:
         console.print(f"and {len(order) - SHOWN:,} more (--json lists all)", style="dim")
 
 
 def _parameters(console: Console, site: Site) -> None:
     rows = [
-        (key, site.config[key], site.config.where(key))
+        {"parameter": key, "value": site.config[key], "where": site.config.where(key)}
         for key in site.config
         if key.lower() in DEFAULTS and key.lower() != "schedulerparameters" and site.config.get(key)
     ]
     rows += [
-        (name, value or "on", site.config.where("SchedulerParameters"))
+        {"parameter": name, "value": value or "on", "where": site.config.where("SchedulerParameters")}
         for name, value in site.scheduler.items()
     ]
-    _print(console, "Parameters that are set", ("parameter", "value", "where"), rows)
+    _print(console, "Parameters that are set", rows)
 
 
 def _happenings(console: Console, site: Site) -> None:
@@ -242,5 +235,5 @@ def _not_modelled(console: Console, site: Site) -> None:
     if not site.not_modelled:
         console.print("\nHeadway models everything in the configuration that is known to affect a schedule.")
         return
-    rows = [(one.name, one.value, one.where) for one in site.not_modelled]
-    _print(console, "Not modelled", ("what", "value", "where"), rows)
+    rows = [{"what": one.name, "value": one.value, "where": one.where} for one in site.not_modelled]
+    _print(console, "Not modelled", rows)
