@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -161,12 +162,7 @@ def _print_json(verdicts: dict[str, Audit]) -> None:
             "jobs": verdict.jobs,
             "laws": verdict.table(),
             "faults": [
-                {
-                    "law": fault.law,
-                    "time": None if fault.time is None else fault.time / 1e6,
-                    "jobs": list(fault.jobs),
-                    "message": fault.message,
-                }
+                asdict(fault) | {"time": None if fault.time is None else fault.time / 1e6}
                 for fault in verdict.faults
             ],
         }

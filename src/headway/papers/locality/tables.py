@@ -9,6 +9,7 @@ import numpy as np
 from headway.papers.kept import Numbers
 from headway.papers.locality.runs import Runs, mean, reused
 from headway.papers.locality.weeks import Group, Week
+from headway.papers.page import rows_of
 
 RULES = ("fcfs", "eft", "lea", "leo", "lem")
 TEN = (*RULES, *(f"{rule}(backfill=conservative)" for rule in RULES))
@@ -67,100 +68,95 @@ def ratios(found: Sequence[Numbers], base: Sequence[Numbers], number: str) -> li
     return [one[number] / other[number] for one, other in zip(found, base, strict=True)]
 
 
-def stretch_columns(runs: Runs, group: Group, policy: str) -> list[str]:
+def stretch_columns(runs: Runs, group: Group, policy: str) -> dict[str, str]:
     """The mean stretch in the weeks of a kind, its range, and the ratio to that of FCFS."""
     found, plain = runs.over(group, policy), runs.over(group, "fcfs")
-    return [
-        f"{mean(found, 'stretch'):.2f}",
-        span_text([one["stretch"] for one in found]),
-        f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
-    ]
+    return {
+        "mean stretch": f"{mean(found, 'stretch'):.2f}",
+        "range": span_text([one["stretch"] for one in found]),
+        "over FCFS": f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
+    }
 
 
-def file_columns(found: Sequence[Numbers]) -> list[str]:
+def file_columns(found: Sequence[Numbers]) -> dict[str, str]:
     """How long processors waited for files, and how much was re-used."""
-    return [f"{mean(found, 'file_wait') / 1e6:.2f}", f"{100 * reused(found):.1f} %"]
+    wait, share = mean(found, "file_wait") / 1e6, 100 * reused(found)
+    return {"file wait (10⁶ s)": f"{wait:.2f}", "re-used": f"{share:.1f} %"}
 
 
 def ten_rules(runs: Runs, group: Group) -> list[list[str]]:
     """Every rule in the weeks of a kind, in the order of the authors' table."""
-    head = [
-        "rule", "mean stretch", "range", "over FCFS", "bounded stretch", "mean wait (h)",
-        "total flow (10⁶ s)", "file wait (10⁶ s)", "re-used", "killed", "sessions better", "median",
-        "largest queue",
-    ]  # fmt: skip
-    rows = []
+    lines = []
     for policy in TEN:
         found = runs.over(group, policy)
-        rows.append(
-            [
-                short(policy),
-                *stretch_columns(runs, group, policy),
-                f"{mean(found, 'bounded_stretch'):.2f}",
-                f"{mean(found, 'wait') / 3600:.2f}",
-                f"{mean(found, 'total_flow') / 1e6:.1f}",
-                *file_columns(found),
-                f"{mean(found, 'killed'):.0f}",
-                f"{100 * mean(found, 'better'):.0f} %",
-                f"{mean(found, 'median_improvement'):.3f}",
-                f"{max(one['max_queue'] for one in found)}",
-            ]
+        lines.append(
+            {
+                "rule": short(policy),
+                **stretch_columns(runs, group, policy),
+                "bounded stretch": f"{mean(found, 'bounded_stretch'):.2f}",
+                "mean wait (h)": f"{mean(found, 'wait') / 3600:.2f}",
+                "total flow (10⁶ s)": f"{mean(found, 'total_flow') / 1e6:.1f}",
+                **file_columns(found),
+                "killed": f"{mean(found, 'killed'):.0f}",
+                "sessions better": f"{100 * mean(found, 'better'):.0f} %",
+                "median": f"{mean(found, 'median_improvement'):.3f}",
+                "largest queue": f"{max(one['max_queue'] for one in found)}",
+            }
         )
-    return [head, *rows]
+    return rows_of(lines)
 
 
 def other_widths(runs: Runs, group: Group) -> list[list[str]]:
     """The five rules where most jobs are of one core."""
-    rows = [["rule", "mean stretch", "range", "over FCFS", "file wait (10⁶ s)", "re-used"]]
-    for rule in RULES:
-        file = file_columns(runs.over(group, rule))
-        rows.append([short(rule), *stretch_columns(runs, group, rule), *file])
-    return rows
+    return rows_of(
+        [
+            {"rule": short(rule)} | stretch_columns(runs, group, rule) | file_columns(runs.over(group, rule))
+            for rule in RULES
+        ]
+    )
 
 
 def slides(runs: Runs, groups: Sequence[Group]) -> list[list[str]]:
     """The slides' scores against FCFS: stretch and queue times."""
-    head = ["weeks", "policy", "mean stretch", "range", "over FCFS", "mean wait (h)", "over FCFS's"]
-    rows = [[*head, "file wait (10⁶ s)", "re-used"]]
+    lines = []
     for group in groups:
         plain = runs.over(group, "fcfs")
         for policy in SLIDES:
             found = runs.over(group, policy)
-            rows.append(
-                [
-                    group.title,
-                    policy,
-                    *stretch_columns(runs, group, policy),
-                    f"{mean(found, 'wait') / 3600:.2f}",
-                    f"{mean(found, 'wait') / max(mean(plain, 'wait'), 1e-9):.2f}",
-                    *file_columns(found),
-                ]
+            lines.append(
+                {
+                    "weeks": group.title,
+                    "policy": policy,
+                    **stretch_columns(runs, group, policy),
+                    "mean wait (h)": f"{mean(found, 'wait') / 3600:.2f}",
+                    "over FCFS's": f"{mean(found, 'wait') / max(mean(plain, 'wait'), 1e-9):.2f}",
+                    **file_columns(found),
+                }
             )
-    return rows
+    return rows_of(lines)
 
 
 def sizes(runs: Runs, groups: Sequence[Group]) -> list[list[str]]:
     """Policies for memory sizes: total flow against jobs that stay on their own size."""
-    head = ["weeks", "policy", "total flow (10⁶ s)", "against match=exact", "from", "to"]
-    rows = [[*head, "mean stretch", "mean wait (h)"]]
+    lines = []
     for group in groups:
         reference = runs.over(group, REFERENCE)
         for policy in SIZES:
             found = runs.over(group, policy)
             changes = [100 * (ratio - 1) for ratio in ratios(found, reference, "total_flow")]
-            rows.append(
-                [
-                    group.title,
-                    policy,
-                    f"{mean(found, 'total_flow') / 1e6:.1f}",
-                    f"{np.mean(changes):+.1f} %",
-                    f"{min(changes):+.1f} %",
-                    f"{max(changes):+.1f} %",
-                    f"{mean(found, 'stretch'):.2f}",
-                    f"{mean(found, 'wait') / 3600:.2f}",
-                ]
+            lines.append(
+                {
+                    "weeks": group.title,
+                    "policy": policy,
+                    "total flow (10⁶ s)": f"{mean(found, 'total_flow') / 1e6:.1f}",
+                    "against match=exact": f"{np.mean(changes):+.1f} %",
+                    "from": f"{min(changes):+.1f} %",
+                    "to": f"{max(changes):+.1f} %",
+                    "mean stretch": f"{mean(found, 'stretch'):.2f}",
+                    "mean wait (h)": f"{mean(found, 'wait') / 3600:.2f}",
+                }
             )
-    return rows
+    return rows_of(lines)
 
 
 def weight_policy(x: int, y: int) -> str:

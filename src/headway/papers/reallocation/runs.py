@@ -109,8 +109,13 @@ class Campaign:
         return [
             found[metric]
             for (name, of, _), found in self.numbers.items()
-            if of == couple and scenario in (None, name) and found[metric] is not None
+            if of == couple and scenario in (None, name) and found.get(metric) is not None
         ]
+
+    def mean(self, metric: str, couple: str) -> float | None:
+        """The mean of a metric over scenarios and seeds; None where no run has one."""
+        values = self.values(metric, couple)
+        return sum(values) / len(values) if values else None
 
     def experiments(self, metric: str) -> Iterator[tuple[str, str, int, float]]:
         """Scenario, couple, seed and value of every run that has one."""

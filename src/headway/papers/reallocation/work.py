@@ -13,7 +13,7 @@ from headway.figures.style import save
 from headway.papers import Request
 from headway.papers.kept import Numbers
 from headway.papers.log import by_name
-from headway.papers.page import write_page
+from headway.papers.page import rows_of, write_page
 from headway.papers.reallocation import beyond, claims, figures
 from headway.papers.reallocation.beyond import Beyond
 from headway.papers.reallocation.examples import FIGURE_3, FIGURE_3_SPEC, FIGURE_5, FIGURE_5_SPEC
@@ -175,32 +175,30 @@ def notes(
 
 def means(kinds: Mapping[tuple[bool, bool], Campaign]) -> list[list[str]]:
     """The four numbers of each couple, over scenarios and seeds, and who pays for it."""
-    rows = [
-        ["clusters", "speeds", "couple", "impacted", "reallocations", "early", "relative response",
-         "of all tasks", "local jobs' response", "moves that kept their word", "tasks put back", "starving"]
-    ]  # fmt: skip
+    responses = {
+        "relative response": "relative_response",
+        "of all tasks": "relative_response_of_all",
+        "local jobs' response": "local_relative_response",
+    }
+    lines = []
     for (dedicated, speeds), found in kinds.items():
         for couple in COUPLES:
-
-            def mean(name: str, c: str = couple, f: Campaign = found) -> float | None:
-                values = [
-                    n[name] for (_, of, _), n in f.numbers.items() if of == c and n.get(name) is not None
-                ]
-                return sum(values) / len(values) if values else None
-
-            numbers = {
-                name: mean(name)
-                for name in ("relative_response", "relative_response_of_all", "local_relative_response")
-            }
-            rows.append(
-                ["dedicated" if dedicated else "not dedicated", "1 to 1.4" if speeds else "equal", couple,
-                 share_text(mean("impacted")), f"{100 * (mean('reallocations') or 0):.1f} %",
-                 share_text(mean("early")),
-                 *(f"{value:.3f}" if value is not None else "-" for value in numbers.values()),
-                 share_text(mean("kept_share")), f"{mean('put_back_tasks') or 0:.0f}",
-                 f"{mean('starving_tasks') or 0:.1f}"]
-            )  # fmt: skip
-    return rows
+            ratios = {title: found.mean(name, couple) for title, name in responses.items()}
+            lines.append(
+                {
+                    "clusters": "dedicated" if dedicated else "not dedicated",
+                    "speeds": "1 to 1.4" if speeds else "equal",
+                    "couple": couple,
+                    "impacted": share_text(found.mean("impacted", couple)),
+                    "reallocations": f"{100 * (found.mean('reallocations', couple) or 0):.1f} %",
+                    "early": share_text(found.mean("early", couple)),
+                    **{title: "-" if ratio is None else f"{ratio:.3f}" for title, ratio in ratios.items()},
+                    "moves that kept their word": share_text(found.mean("kept_share", couple)),
+                    "tasks put back": f"{found.mean('put_back_tasks', couple) or 0:.0f}",
+                    "starving": f"{found.mean('starving_tasks', couple) or 0:.1f}",
+                }
+            )
+    return rows_of(lines)
 
 
 def other_tables(more: Beyond) -> dict[str, list[list[str]]]:
