@@ -246,6 +246,14 @@ def test_columns_are_written_as_slurm_writes_them_and_read_back(tmp_path: Path) 
     assert (tmp_path / "out" / "notes.csv").read_text() == "job,reason,planned_at\n1,Priority,\n2,None,5\n"
 
 
+def test_notes_are_quoted_for_spreadsheets_too(tmp_path: Path) -> None:
+    schedule = a_schedule({"nodes": "n1"})
+    schedule.notes, schedule.labels = {"reason": np.array([0])}, {**schedule.labels, "reason": ("=1+1",)}
+    schedule.save(tmp_path / "out", spreadsheet=True)
+    assert (tmp_path / "out" / "notes.csv").read_text() == "job,reason\n1,'=1+1\n"
+    assert Schedule.load(tmp_path / "out").notes["reason"].tolist() == [0]
+
+
 def test_a_list_of_nodes_that_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
     a_schedule({}, {"nodes": "n2"}).save(tmp_path / "out")
     file = tmp_path / "out" / "schedule.csv"

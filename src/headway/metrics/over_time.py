@@ -64,12 +64,10 @@ def steps(start: Times, end: Times, height: Times) -> Steps:
     return Steps(instants[last], values[last])
 
 
-def busy_processors(schedule: Schedule, group: int | None = None) -> Steps:
-    """Processors held at each instant, by the whole workload or by the jobs of one group."""
+def busy_processors(schedule: Schedule) -> Steps:
+    """Processors held at each instant."""
     pieces = all_pieces(schedule)
     chosen = pieces.holding
-    if group is not None:
-        chosen &= False if pieces.group is None else pieces.group == group
     return steps(pieces.start[chosen], pieces.end[chosen], pieces.procs[chosen])
 
 

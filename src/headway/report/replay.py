@@ -25,16 +25,12 @@ UNJUDGED = "<style>.better, .worse { color: inherit !important }</style>"
 CAUSES = "Each rule switched off by itself: what becomes of the error without it."
 
 
-def replay_page(
-    found: Fidelity, ranked: Sequence[Cause], schedule: Schedule, command: str = "", tau: float = 10
-) -> str:
+def replay_page(found: Fidelity, ranked: Sequence[Cause], schedule: Schedule, command: str = "") -> str:
     """The whole page as text; `schedule` is the simulation, of the first seed, and `ranked` its causes."""
     policy = parse_spec(found.policy).brief
     title = f"How near {policy} comes to {log_name(schedule)}"
     names, opening = ["recorded", policy], UNJUDGED + _opening(found, ranked)
-    return schedules_page(
-        [recorded(schedule), schedule], command, tau, names=names, title=title, opening=opening
-    )
+    return schedules_page([recorded(schedule), schedule], command, names=names, title=title, opening=opening)
 
 
 def _opening(found: Fidelity, ranked: Sequence[Cause]) -> str:

@@ -27,22 +27,22 @@ ABOUT_CURVES = "The share of the jobs at or below a value."
 
 
 def side_by_side_page(
-    schedules: Sequence[Schedule], names: Sequence[str], command: str = "", title: str = "", tau: float = 10
+    schedules: Sequence[Schedule], names: Sequence[str], command: str = "", title: str = ""
 ) -> str:
-    """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown."""
-    summaries = [summarise(schedule, tau=tau) for schedule in schedules]
+    """The whole page as text. `command` is the one that makes this report."""
+    summaries = [summarise(schedule) for schedule in schedules]
     heading = title or " and ".join(names)
     parts = [
         f'<h1>{escape(heading)}</h1><p class="lead">Several logs, side by side</p>',
         verdict_section(_told(schedules, names, summaries), escape(CARE)),
         _metrics(schedules, names, summaries),
-        section("distributions", "Distributions", ABOUT_CURVES, _curves(schedules, names, tau)),
+        section("distributions", "Distributions", ABOUT_CURVES, _curves(schedules, names)),
         section("sizes", "By size", "", tabs(_sizes(names, summaries)), long=True),
         *(
             _renamed(ledger_section(each.workload.ledger), name)
             for each, name in zip(schedules, names, strict=True)
         ),
-        _provenance(schedules, names, command),
+        _provenance(schedules, names, summaries, command),
     ]
     links = [("verdict", "In words"), ("metrics", "Metrics"), ("distributions", "Distributions"),
              ("sizes", "By size"), ("provenance", "Provenance")]  # fmt: skip
@@ -80,11 +80,11 @@ def _metrics(schedules: Sequence[Schedule], names: Sequence[str], summaries: Seq
     return section("metrics", "Metrics", "", table(columns, lines, whole=True), long=True)
 
 
-def _curves(schedules: Sequence[Schedule], names: Sequence[str], tau: float) -> str:
+def _curves(schedules: Sequence[Schedule], names: Sequence[str]) -> str:
     pictures = []
     for measure, words in (("wait", "distribution of waits"), ("bsld", "distribution of bounded slowdowns")):
         text = StringIO()
-        distribution(*schedules, measure=measure, tau=tau, names=names).savefig(text, format="svg")
+        distribution(*schedules, measure=measure, names=names).savefig(text, format="svg")
         data = base64.b64encode(text.getvalue().encode()).decode()
         pictures.append(f'<img class="figure" alt="{words}" src="data:image/svg+xml;base64,{data}">')
     return f'<div class="pair">{"".join(pictures)}</div>'
@@ -106,15 +106,17 @@ def _sizes(names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> list[tu
     return panels
 
 
-def _provenance(schedules: Sequence[Schedule], names: Sequence[str], command: str) -> str:
+def _provenance(
+    schedules: Sequence[Schedule], names: Sequence[str], summaries: Sequence[dict[str, Any]], command: str
+) -> str:
     parts = [f"<h3>This report was made by</h3><pre>{escape(command)}</pre>"] if command else []
-    for schedule, name in zip(schedules, names, strict=True):
+    for schedule, name, summary in zip(schedules, names, summaries, strict=True):
         source = schedule.workload.source
         facts = {
             "log": source.name if source else "–",
             "SHA-256 of the log": (source.sha256 if source else "") or "–",
             "policy": schedule.policy,
-            "utilization": percent(summarise(schedule)["utilization"]),
+            "utilization": percent(summary["utilization"]),
             "made by": str(schedule.provenance.get("command", "–")),
         }
         parts.append(f"<h3>{escape(name)}</h3>{facts_table(facts)}")
