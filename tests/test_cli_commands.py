@@ -22,8 +22,8 @@ from commands import SWF, Headway
 from headway import Schedule
 from headway.cli import commands as commands  # registers every command
 from headway.cli import main
+from headway.cli.compare import machines, widest
 from headway.cli.frame import app
-from headway.cli.machines import machines, widest
 from headway.platform import Platform
 from headway.policies.catalogue import POLICIES
 from headway.policies.spec import parse_spec

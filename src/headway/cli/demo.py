@@ -9,8 +9,11 @@ from headway.cli import options
 from headway.cli.display import Display, output
 from headway.cli.frame import command
 from headway.policies.spec import parse_spec
+from headway.units import DAY, SECOND
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.console import Console
 
     from headway.metrics import Comparison
@@ -27,7 +30,6 @@ PROCS = 128
 MODEL = "lublin(jobs={jobs}, procs=128, load=0.7, estimates=tsafrir, seed=1)"
 METRICS = ("mean_wait", "median_wait", "max_wait", "mean_bsld", "tau", "utilization", "makespan", "max_queue")
 COLUMNS = 64
-DAY = 86400.0
 
 NEXT = """\
   headway inspect LOG.swf.gz                                what is in a log of yours, or of the archive's
@@ -89,7 +91,7 @@ def _workload(console: Console, workload: Workload, model: str) -> None:
     from headway.workload.statistics import describe
 
     described = describe(workload, PROCS)
-    days = described["facts"]["span of the submissions"][0] / DAY
+    days = described["facts"]["span of the submissions"][0] / 86_400
     load = described["facts"]["offered load"][0]
     _title(console, 1, f"A workload: {len(workload):,} jobs in {days:.1f} days on {PROCS} processors")
     console.print(f"drawn by {model}, offered load {load:.2f}")
@@ -123,12 +125,11 @@ def _waiting(console: Console, comparison: Comparison) -> None:
 
 def _draw(console: Console, comparison: Comparison, picture: Path) -> None:
     """A Gantt chart of two days in which jobs are backfilled and no wide job is delayed by that."""
-    from headway.cli.demo_window import most_delayed, telling_window
     from headway.figures import gantt, save
 
     fcfs, easy = (comparison.schedules[POLICIES.index(policy)] for policy in DRAWN)
     begin = telling_window(fcfs, easy)
-    save(gantt(fcfs, easy, window=(begin, begin + 2 * DAY)), picture)
+    save(gantt(fcfs, easy, window=(begin, begin + 2 * DAY / SECOND)), picture)
     console.print(
         f"{picture}: processors over two days, without and with backfilling; each rectangle is a job.\n"
         "Orange jobs were backfilled: they fill what FCFS leaves idle, and no wide job starts later for it."
@@ -152,3 +153,40 @@ def _explain(console: Console, schedule: Schedule) -> None:
     job = int(schedule.workload.columns["job"][row])
     _title(console, 5, f"Why job {job} had to wait")
     console.print(explain(schedule, job).text(min(console.width, 110)))
+
+
+WIDE = 4
+"""A wide job takes one part in so many of the machine, or more."""
+
+
+def telling_window(fcfs: Schedule, easy: Schedule) -> float:
+    """Where two telling days begin, in seconds after the first submission.
+
+    Of the days in which no wide job starts later under EASY, those with the most backfilled jobs seen
+    under both policies; if there are no such days, those with the fewest delayed wide jobs.
+    """
+    from headway.schedule import WHY
+
+    first, last = int(easy.submit.min()), int(easy.start.max())
+    backfilled = easy.why == WHY.index("backfill")
+    late = _wide_and_late(fcfs, easy)
+    best, found = first, (-len(easy), 0)
+    for begin in range(first, max(last - DAY, first + 1), DAY // 4):
+        end = begin + 2 * DAY
+        starts = (easy.start >= begin) & (easy.start < end) & (fcfs.start >= begin) & (fcfs.start < end)
+        seen = late & (easy.submit < end) & (easy.start >= begin)
+        score = (-int(seen.sum()), int((starts & backfilled).sum()))
+        if score > found:
+            best, found = begin, score
+    return (best - first) / SECOND
+
+
+def most_delayed(fcfs: Schedule, easy: Schedule) -> int | None:
+    """The row of the wide job that EASY delays most; None where it delays none."""
+    late = _wide_and_late(fcfs, easy).nonzero()[0]
+    return int(late[(easy.start - fcfs.start)[late].argmax()]) if len(late) else None
+
+
+def _wide_and_late(fcfs: Schedule, easy: Schedule) -> NDArray[np.bool_]:
+    late: NDArray[np.bool_] = (easy.procs * WIDE >= easy.capacity) & (easy.start > fcfs.start)
+    return late
