@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from headway.engine import clock as clockwork
-from headway.engine.setup import EMPTY, Setup, make_state
-from headway.engine.tables import NO_MEMORY, Clock, State, World
+from headway.engine.tables import NO_MEMORY, Clock, State, World, new_state, new_world
 from headway.jit import kernels
 from headway.units import NEVER
 
@@ -75,7 +74,8 @@ def _signature_over(kind: Kind) -> Any:
 
 def _prototype(memory: Any) -> tuple[State, World]:
     """Tables of the types that a policy with such a memory works on."""
-    return make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None, memory=memory))
+    table, row = np.zeros((0, 0), np.int64), np.zeros(0, np.int64)
+    return new_state(table, table, row, count=1, live=1, log=1, memory=memory), new_world(row, live=1)
 
 
 def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
@@ -122,7 +122,7 @@ def compiled_keyed_loop() -> Callable[..., int]:
     """The loop that lets a user's keys be computed before each pass."""
     if kernels.INTERPRETED:
         return clockwork.keyed_loop
-    state, world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
+    state, world = _prototype(NO_MEMORY)
     hook = kernels.function_type(hook_signature())
     number = kernels.types.int64
     signature = number(hook, hook, kernels.type_of(state), kernels.type_of(world), number)
