@@ -44,7 +44,7 @@ def chosen(file: Path | None) -> Grid:
 
 def agent_of(grid: Grid, seconds: float = float("inf")) -> Remote:
     """The agent of a grid, which may itself have to wait for each of its servers; for so long at most."""
-    from headway.live.told import TellingAgent
+    from headway.live.clients import TellingAgent
 
     patience = max(0.1, min(seconds, grid.timeout * (len(grid.sites) + 1)))
     return TellingAgent(grid.listen, token=grid.secret(), ca=grid.tls_ca, timeout=patience)

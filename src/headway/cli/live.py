@@ -91,8 +91,8 @@ def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
 
 
 def _ready(grid: Path, seconds: float) -> int:
+    from headway.live.clients import until_ready
     from headway.live.grid_file import load_grid
-    from headway.live.waiting import until_ready
 
     with closing(agent_of(load_grid(grid), seconds)) as agent:
         names = until_ready(agent, seconds)

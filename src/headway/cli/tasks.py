@@ -98,7 +98,7 @@ def status(
 
 
 def _wait(of: Grid, tasks: list[int], seconds: float) -> None:
-    from headway.live.waiting import until_over
+    from headway.live.clients import until_over
 
     with closing(agent_of(of, seconds)) as agent, Display().working("tasks") as progress:
         until_over(agent, tasks, seconds, progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,22 +28,60 @@ IMMEDIATE, HEAD, MOVED = 0, 1, 10
 """Codes of why a task started."""
 
 
+@dataclass(frozen=True)
+class Ran:
+    """A task that ran to its end, by the last attempt; times in µs since 1970."""
+
+    row: TaskRow
+    attempt: Attempt
+    submitted: int
+    started: int
+    ended: int
+    spans: list[Span]
+    """When it was suspended in its last run, and the runs that were given up before that."""
+
+    @classmethod
+    def of(cls, journal: Journal, row: TaskRow) -> Ran:
+        """A task as the journal has it."""
+        started, ended = row.started or 0, row.ended or 0
+        over = [each for each in journal.attempts_of(row.number) if each.state == "over"]
+        if not over or ended < started or over[-1].procs < 1:
+            raise journal.damaged(f"what it says of task {row.number} does not agree")
+        spans = closed(journal.spans(over[-1].number), ended)
+        final = final_run(spans)
+        spans = [span if span.run < final else _within(span, started, ended) for span in spans]
+        # Where the clock was set back, a task may have started before it was submitted, and before all began.
+        return cls(row, over[-1], min(row.submitted, started), started, ended, spans)
+
+    @property
+    def killed(self) -> bool:
+        return self.row.state == "killed"
+
+    @property
+    def length(self) -> int:
+        """How long its last run was running (µs)."""
+        return self.ended - self.started - time_suspended(self.spans, final_run(self.spans))
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether it had another time than its walltime: Slurm looks at limits every 30 s only, and the clock
+        of a cluster whose server was paused stood still. What it was let have was its walltime then."""
+        walltime = self.attempt.walltime or self.row.task.walltime
+        return self.length != walltime if self.killed else self.length > walltime
+
+
 def recorded(grid: Grid, journal: Journal) -> Result:
     """The schedule of all tasks that ran to their end, on a clock that began with the journal."""
     every = journal.all_tasks()
     rows = [row for row in every if row.state in RAN and None not in (row.started, row.ended)]
     if not rows:
         raise HeadwayError(f"no task of {grid.folder} has run to its end yet")
-    last = {row.number: _last(journal, row) for row in rows}
-    # Where the clock was set back, a task may have started before it was submitted, and before all began.
-    rows = [replace(row, submitted=min(row.submitted, row.started or 0)) for row in rows]
-    epoch = min(journal.epoch, *(row.submitted for row in rows)) // SECOND * SECOND
-    spans = {row.number: _spans(journal, row, last[row.number]) for row in rows}
+    tasks = [Ran.of(journal, row) for row in rows]
+    epoch = min(journal.epoch, *(ran.submitted for ran in tasks)) // SECOND * SECOND
     molded = all(site.kind != "slurm" for site in grid.sites) and not any(
-        row.task.forms or row.task.stage_time or _is_uneven(row, last[row.number], spans[row.number])
-        for row in rows
+        ran.row.task.forms or ran.row.task.stage_time or ran.is_uneven for ran in tasks
     )
-    tables = [_columns(grid, row, last[row.number], spans[row.number], epoch, molded) for row in rows]
+    tables = [_columns(grid, ran, epoch, molded) for ran in tasks]
     table = {name: np.array([each[name] for each in tables]) for name in tables[0]}
     asked: dict[str, Any] = {
         name.removeprefix("asked_"): values for name, values in table.items() if name.startswith("asked_")
@@ -72,9 +110,9 @@ def recorded(grid: Grid, journal: Journal) -> Result:
         procs=table["procs"],
         walltime=table["walltime"],
         runtime=table["runtime"],
-        cluster=np.array([names.index(last[row.number].server) for row in rows]),
+        cluster=np.array([names.index(ran.attempt.server) for ran in tasks]),
         labels={"cluster": names},
-        pieces=_pieces(grid, rows, last, spans, epoch),
+        pieces=_pieces(grid, tasks, epoch),
         moves=_moves(journal, rows, names, epoch),
         provenance={"live": str(grid.file), "seed": 0},
     )
@@ -96,63 +134,30 @@ def _audited_policy(grid: Grid) -> Any:
     return make_spec("reallocation", **params)
 
 
-def _last(journal: Journal, row: TaskRow) -> Attempt:
-    """The attempt that ran."""
-    over = [each for each in journal.attempts_of(row.number) if each.state == "over"]
-    if not over or (row.ended or 0) < (row.started or 0) or over[-1].procs < 1:
-        raise journal.damaged(f"what it says of task {row.number} does not agree")
-    return over[-1]
-
-
-def _spans(journal: Journal, row: TaskRow, attempt: Attempt) -> list[Span]:
-    """When a task that is over was suspended in its last run, and the runs that were given up before it."""
-    assert row.started is not None and row.ended is not None
-    found = closed(journal.spans(attempt.number), row.ended)
-    final = final_run(found)
-    return [span if span.run < final else _within(span, row.started, row.ended) for span in found]
-
-
 def _within(span: Span, start: int, end: int) -> Span:
     assert span.end is not None
     return span._replace(start=min(max(span.start, start), end), end=min(max(span.end, start), end))
 
 
-def _length(row: TaskRow, spans: list[Span]) -> int:
-    """How long the last run of a task was running (µs)."""
-    assert row.started is not None and row.ended is not None
-    return row.ended - row.started - time_suspended(spans, final_run(spans))
-
-
-def _is_uneven(row: TaskRow, attempt: Attempt, spans: list[Span]) -> bool:
-    """Whether a task had another time than its walltime: Slurm looks at limits every 30 s only, and the clock
-    of a cluster whose server was paused stood still. What it was let have was its walltime then."""
-    length, walltime = _length(row, spans), attempt.walltime or row.task.walltime
-    return length != walltime if row.state == "killed" else length > walltime
-
-
-def _columns(
-    grid: Grid, row: TaskRow, attempt: Attempt, spans: list[Span], epoch: int, molded: bool
-) -> dict[str, Any]:
+def _columns(grid: Grid, ran: Ran, epoch: int, molded: bool) -> dict[str, Any]:
     """One job of the schedule; times in µs on the grid's clock."""
-    assert row.started is not None and row.ended is not None
-    task, site = row.task, grid.site(attempt.server)
-    length, killed = _length(row, spans), row.state == "killed"
-    walltime = length if _is_uneven(row, attempt, spans) else attempt.walltime or task.walltime
-    runtime = 2 * walltime if killed else length
+    task, attempt, site = ran.row.task, ran.attempt, grid.site(ran.attempt.server)
+    walltime = ran.length if ran.is_uneven else attempt.walltime or task.walltime
+    runtime = 2 * walltime if ran.killed else ran.length
     found = {
-        "asked_submit": row.submitted - epoch,
-        "start": row.started - epoch,
-        "end": row.ended - epoch,
+        "asked_submit": ran.submitted - epoch,
+        "start": ran.started - epoch,
+        "end": ran.ended - epoch,
         "procs": attempt.procs,
         "walltime": walltime,
-        "killed": killed,
-        "why": MOVED if row.moves else HEAD if row.started - row.submitted > SECOND else IMMEDIATE,
+        "killed": ran.killed,
+        "why": MOVED if ran.row.moves else HEAD if ran.started - ran.submitted > SECOND else IMMEDIATE,
     }
     if not molded:
         asked_for = {"asked_procs": attempt.procs, "asked_walltime": walltime, "asked_runtime": runtime}
         return found | asked_for | {"runtime": runtime}
     shape = Shapes(grid.policy, site.cluster, site.cluster.procs, 0).shape(task, attempt.procs)
-    asked = 2 * task.walltime if killed else runtime * shape.over // shape.by
+    asked = 2 * task.walltime if ran.killed else runtime * shape.over // shape.by
     return found | {
         "asked_procs": task.procs,
         "asked_walltime": task.walltime,
@@ -163,17 +168,15 @@ def _columns(
     }
 
 
-def _pieces(
-    grid: Grid, rows: list[TaskRow], last: dict[int, Attempt], spans: dict[int, list[Span]], epoch: int
-) -> Pieces | None:
+def _pieces(grid: Grid, tasks: list[Ran], epoch: int) -> Pieces | None:
     """What each task that was suspended or stopped did from one instant to the next."""
     names, table = [site.name for site in grid.sites], list[tuple[int, ...]]()
-    for place, row in enumerate(rows):
-        attempt, mine = last[row.number], spans[row.number]
+    for place, task in enumerate(tasks):
+        attempt, mine = task.attempt, task.spans
         stopped = "redirected" if grid.site(attempt.server).policy.name == "redirection" else "preempted"
         ran = [(*span, stopped) for span in mine if span.state == GIVEN_UP]
-        final = Span(final_run(mine), "", row.started or 0, row.ended)
-        ran.append((*final, "walltime" if row.state == "killed" else "done"))
+        final = Span(final_run(mine), "", task.started, task.ended)
+        ran.append((*final, "walltime" if task.killed else "done"))
         for run, _, start, end, how in ran if mine else ():
             away = [span for span in mine if span.state == SUSPENDED and span.run == run]
             for state, begin, until, ended in _cut(start, end or start, away, how):

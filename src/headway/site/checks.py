@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from headway.plain import counted
-from headway.site.entries import Entry
+from headway.site.entries import Entry, Lines
 from headway.site.model import Limits, Partition
 from headway.site.parameters import SCHEDULER, TIMES, WHOLE
 
@@ -14,24 +14,21 @@ if TYPE_CHECKING:
     from headway.site.site import Site
 
 
-def check(
-    site: Site, partition_lines: list[Entry], qos_lines: Mapping[str, Entry], association_lines: list[Entry]
-) -> None:
+def check(site: Site, lines: Lines) -> None:
     """Raise the first contradiction, or the first number that is none."""
     _numbers(site)
-    lines = {name.strip(): line for line in partition_lines for name in line.get("PartitionName").split(",")}
     for partition in site.partitions:
-        _partition(site, partition, lines[partition.name])
+        _partition(site, partition, lines.partitions[partition.name])
     totals = _totals(site)
     for qos in site.qos:
-        line = qos_lines.get(qos.name)
+        line = lines.qos.get(qos.name)
         if line is None:
             continue
         _possible(qos.limits, f"QOS {qos.name}", line, totals)
         for other in qos.preempt:
             if other not in site.qos_place:
                 raise line.error(f"QOS {qos.name} preempts the QOS {other}, which is not there", "Preempt")
-    for association, line in zip(site.associations, association_lines, strict=False):
+    for association, line in zip(site.associations, lines.associations, strict=False):
         _possible(
             association.limits, f"the association of {association.user or association.account}", line, totals
         )

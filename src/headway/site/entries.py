@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 from headway.errors import InputError
 from headway.values import LARGEST
@@ -82,6 +83,14 @@ class Entry:
     def where(self) -> str:
         """File and line, for lists."""
         return f"{Path(self.file).name}:{self.line}"
+
+
+class Lines(NamedTuple):
+    """Where the rules of a site stand: its partitions and QOS by their names, associations in their order."""
+
+    partitions: Mapping[str, Entry] = MappingProxyType({})
+    qos: Mapping[str, Entry] = MappingProxyType({})
+    associations: Sequence[Entry] = ()
 
 
 def text_of(path: Path, what: str) -> str:

@@ -12,7 +12,7 @@ from headway.site.access import read_groups
 from headway.site.accounts import dumped_qos, qos_of, read_associations, read_qos, table, tree
 from headway.site.config import Config, scheduler_parameters
 from headway.site.diagnosis import read_diagnosis
-from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown
+from headway.site.entries import Entry, Lines, blocks_shown, configuration, parameters_shown
 from headway.site.happenings import read_events, read_reservations
 from headway.site.machine import (
     is_future,
@@ -118,9 +118,11 @@ class Parts(NamedTuple):
     zone: str
 
     @property
-    def lines(self) -> tuple[list[Entry], dict[str, Entry], list[Entry]]:
+    def lines(self) -> Lines:
         """The lines of partitions, QOS and associations."""
-        return self.partition_lines, self.qos_lines, self.association_lines
+        listed = self.partition_lines
+        partitions = {name: line for line in listed for name in values.names(line.get("PartitionName"))}
+        return Lines(partitions, self.qos_lines, self.association_lines)
 
     @property
     def leaves_selection_open(self) -> bool:

@@ -5,12 +5,12 @@ Whatever is added to the rules is to be taken off these lists, and so no longer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from headway.site.config import Config, scheduler_parameters
-from headway.site.entries import Entry
-from headway.site.limits import NAMES
+from headway.site.entries import Lines
+from headway.site.limits import NAMES, field_of
 from headway.site.model import Limits, NotModelled, Partition, Qos, Reservation
 from headway.site.node_names import compressed
 from headway.site.parameters import DEFAULTS, NO_CONCERN_PARTS, SCHEDULER, concerns_no_schedule
@@ -43,20 +43,20 @@ WORDS = {
     "SchedulerType": ("SCHED/BACKFILL", "SCHED/BUILTIN"),
     "SelectType": ("SELECT/CONS_TRES", "SELECT/CONS_RES", "SELECT/LINEAR"),
     "EnforcePartLimits": ("ALL", "ANY", "YES", "NO"),
-}
-"""Words of parameters that are taken into account; any other is not."""
+    "PriorityFlags": (
+        "SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES", "ACCRUE_ALWAYS",
+        "CALCULATE_RUNNING", "INCR_ONLY", "NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART",
+        "NO_NORMAL_QOS", "NO_NORMAL_TRES",
+    ),
+}  # fmt: skip
+"""Words of parameters that are taken into account; any other is not. DEPTH_OBLIVIOUS is followed, but not as
+Slurm sees the usage of others."""
 
 BILLED = frozenset(("cpu", "mem", "node", "billing"))
 """Resources of TRESBillingWeights that are taken into account, beside accelerators."""
 
 WEIGHED = frozenset(("cpu", "mem", "node"))
 """Resources of PriorityWeightTRES that are, beside accelerators."""
-
-PRIORITY_FLAGS = frozenset((
-    "SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES", "ACCRUE_ALWAYS", "CALCULATE_RUNNING",
-    "INCR_ONLY", "NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES",
-))  # fmt: skip
-"""Flags of PriorityFlags that are; DEPTH_OBLIVIOUS is followed, but not as Slurm sees the usage of others."""
 
 NETWORKS = frozenset(("DRAGONFLY", "SWITCHASNODERANK"))
 """Parts of TopologyParam that are not taken into account."""
@@ -82,9 +82,6 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
         for word in config.list(key):
             if word not in known:
                 yield NotModelled(f"{key} {word}", "", config.where(key) if key in config else "")
-    for flag in config.list("PriorityFlags"):
-        if flag not in PRIORITY_FLAGS:
-            yield NotModelled(f"PriorityFlags {flag}", "", config.where("PriorityFlags"))
     for part in config.list("SelectTypeParameters"):
         if part in SELECTION:
             yield NotModelled(f"SelectTypeParameters {part}", "", config.where("SelectTypeParameters"))
@@ -116,7 +113,7 @@ def newly_not_modelled(before: Site, after: Site) -> list[str]:
 
 def _all_not_modelled(site: Site) -> Iterator[NotModelled]:
     yield from parameters_not_modelled(site.config)
-    yield from rules_not_modelled(site, [], {}, [])
+    yield from rules_not_modelled(site, Lines())
 
 
 def is_weighed(name: str) -> bool:
@@ -124,23 +121,20 @@ def is_weighed(name: str) -> bool:
     return name in WEIGHED or name.startswith("gres/")
 
 
-def rules_not_modelled(
-    site: Site, partition_lines: list[Entry], qos_lines: Mapping[str, Entry], association_lines: list[Entry]
-) -> Iterator[NotModelled]:
+def rules_not_modelled(site: Site, lines: Lines) -> Iterator[NotModelled]:
     """Rules of partitions, QOS and associations that are not taken into account, and happenings."""
-    lines = {name: line for line in partition_lines for name in line.get("PartitionName").split(",")}
     for partition in site.partitions:
-        where = lines[partition.name].where if partition.name in lines else ""
+        where = lines.partitions[partition.name].where if partition.name in lines.partitions else ""
         for name, value in _of_partition(site, partition):
             yield NotModelled(f"{name} of partition {partition.name}", value, where)
     for qos in site.qos:
-        where = qos_lines[qos.name].where if qos.name in qos_lines else ""
+        where = lines.qos[qos.name].where if qos.name in lines.qos else ""
         for name, value in (*_of_qos(qos), *_of_limits(qos.limits)):
             yield NotModelled(f"{name} of QOS {qos.name}", value, where)
-    for association, line in zip(site.associations, association_lines, strict=False):
+    for association, line in zip(site.associations, lines.associations, strict=False):
         who = association.user or association.account
         for name, value in _of_limits(association.limits):
-            if any(spelling in line for spelling in NAMES[name_of(name)]):
+            if any(spelling in line for spelling in NAMES[str(field_of(name))]):
                 yield NotModelled(f"{name} of {who}", value, line.where)
         if association.partition:
             yield NotModelled(f"an association of {who} for one partition", association.partition, line.where)
@@ -202,11 +196,6 @@ OF_RESERVATIONS: tuple[tuple[str, Callable[[Site, Reservation], bool]], ...] = (
 """Kinds of reservations that are not taken into account, or not as they are."""
 
 
-def name_of(shown: str) -> str:
-    """The field that a limit's name stands for."""
-    return next(field for field, names in NAMES.items() if names[0] == shown)
-
-
 def _of_partition(site: Site, partition: Partition) -> Iterator[tuple[str, str]]:
     takes_turns = "GANG" in site.config.get("PreemptMode").upper()
     for name, weight in partition.billing_weights.items():
@@ -236,9 +225,5 @@ def _of_qos(qos: Qos) -> Iterator[tuple[str, str]]:
 
 def _of_limits(limits: Limits) -> Iterator[tuple[str, str]]:
     for field in sorted(LIMITS):
-        value = getattr(limits, field)
-        if isinstance(value, Mapping):
-            if value:
-                yield NAMES[field][0], ",".join(f"{name}={count}" for name, count in value.items())
-        elif value is not None:
-            yield NAMES[field][0], str(value)
+        if counts := getattr(limits, field):
+            yield NAMES[field][0], ",".join(f"{name}={count}" for name, count in counts.items())

@@ -88,12 +88,11 @@ class Site:
         from headway.site.modelled import rules_not_modelled
 
         parts = read(Path(folder), zone)
-        site = cls(**parts.fields())
-        check(site, *parts.lines)
-        not_modelled = (*parts.not_modelled(), *rules_not_modelled(site, *parts.lines))
-        delays = (
-            {} if site.diagnosis is None else site.diagnosis.delays(site.scheduling_number("bf_interval"))
-        )
+        site, lines = cls(**parts.fields()), parts.lines
+        check(site, lines)
+        not_modelled = (*parts.not_modelled(), *rules_not_modelled(site, lines))
+        interval, diagnosis = site.scheduling_number("bf_interval"), site.diagnosis
+        delays = {} if diagnosis is None else diagnosis.delays(interval)
         return replace(site, not_modelled=not_modelled, delays=delays)
 
     @cached_property

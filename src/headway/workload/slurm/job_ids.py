@@ -20,6 +20,11 @@ _ID = r"^(\d{1,10})(?:_(\d{1,9})|_\[([^\]]*)\]|\+(\d{1,6}))?(?:\.(.+))?$"
 _EVERY_WAITING = (1 << 31) - 1
 
 
+def shown_ids(frame: pl.DataFrame) -> pl.Series:
+    """What records are called, which tells tasks of arrays, where the export has it."""
+    return frame["JobID" if "JobID" in frame.columns else "JobIDRaw"]
+
+
 def identified(frame: pl.DataFrame) -> dict[str, pl.Series]:
     """Columns number (null where it is none), step, key, kind, and shared: whether others have the number."""
     both = "JobID" in frame.columns and "JobIDRaw" in frame.columns
@@ -61,7 +66,7 @@ def _by_shown_numbers(frame: pl.DataFrame) -> pl.DataFrame:
     """Tasks of an array share its number and differ by their position in it."""
     import polars as pl
 
-    shown = frame["JobID" if "JobID" in frame.columns else "JobIDRaw"].str.strip_chars()
+    shown = shown_ids(frame).str.strip_chars()
     names = ["number", "task", "waiting", "offset", "step"]
     parts = shown.str.extract_groups(_ID).struct.rename_fields(names).struct.unnest()
     wide = [

@@ -50,6 +50,8 @@ COLUMNS = (
 class SacctJson:
     """The jobs of a document; iterate to get them as tables of text."""
 
+    unended = False
+
     def __init__(self, stream: LogStream) -> None:
         self._stream = stream
         self.name = stream.name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -18,7 +18,7 @@ from headway.workload.slurm.jobs import REQUESTS, Columns, Ints, Jobs, fields, s
 from headway.workload.slurm.json_jobs import SacctJson
 from headway.workload.slurm.not_modelled import counted
 from headway.workload.slurm.records import Records
-from headway.workload.slurm.text import SacctText, Table
+from headway.workload.slurm.text import SacctText
 from headway.workload.stream import LogStream
 from headway.workload.swf_fields import FIELDS
 from headway.workload.swf_rules import apply_rules
@@ -46,8 +46,7 @@ def read_sacct(
     With `requests` also what each job asked for, as Slurm's own rules want it.
     """
     stream = LogStream(path)
-    text = SacctText(stream)
-    return _workload(text, stream, choose(rules or {}), "sacct", lambda: text.unended, requests)
+    return _workload(SacctText(stream), stream, choose(rules or {}), "sacct", requests)
 
 
 def read_sacct_json(
@@ -59,16 +58,11 @@ def read_sacct_json(
 ) -> Workload:
     """Read the output of `sacct --json`, plain or gzipped; "-" is standard input."""
     stream = LogStream(path)
-    return _workload(SacctJson(stream), stream, choose(rules or {}), "sacct-json", lambda: False, requests)
+    return _workload(SacctJson(stream), stream, choose(rules or {}), "sacct-json", requests)
 
 
 def _workload(
-    tables: Iterable[Table],
-    stream: LogStream,
-    rules: dict[str, str],
-    kind: str,
-    unended: Any,
-    requests: bool,
+    tables: SacctText | SacctJson, stream: LogStream, rules: dict[str, str], kind: str, requests: bool
 ) -> Workload:
     gathered = Records(stream.name, rules["zone"], requests=requests)
     for table in tables:
@@ -79,7 +73,7 @@ def _workload(
     jobs = Jobs(records, rules, stream.name, gathered.task_lists)
     key, step_key = _keys(records, steps)
     _steps_noted(jobs, np.isin(step_key, key), steps)
-    if unended():
+    if tables.unended:
         last = np.zeros(len(jobs), np.bool_)
         last[-1] = True
         action = "the last line has no end: read as it is, though the file may be cut short"
@@ -87,11 +81,11 @@ def _workload(
     settle(jobs, key)
     used = _used_memory(jobs.records["key"], step_key, steps)
     columns, origin = fields(jobs, used, gathered.clock_times)
-    line, bits = jobs.records["line"], columns.pop("bits")
-    columns["bits"] = bits.astype(np.int64)
+    line = jobs.records["line"]
+    columns["bits"] = columns["bits"].astype(np.int64)
     labels = {kind: list(names) for kind, names in gathered.labels.items()}
     jobs.records = {}
-    also = ("bits", *(name for name in ("open",) if name in columns), *(REQUESTS if requests else ()))
+    also = ("bits", *(["open"] if "open" in columns else []), *(REQUESTS if requests else ()))
     kept, ledger = apply_rules(
         columns, line, np.zeros(len(line), np.uint8), rules, stream.name, place=_place, also=also
     )
@@ -110,7 +104,6 @@ def _workload(
 
 def _place(field: int) -> str:
     """A field as an error names it: by sacct's column."""
-
     return _COLUMN.get(FIELDS[field].title, FIELDS[field].title)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from headway.errors import InputError
 from headway.workload.slurm import cells, states
 from headway.workload.slurm.asked import Lines
-from headway.workload.slurm.job_ids import TASK, WAITING_TASKS, array_and_task, identified
+from headway.workload.slurm.job_ids import TASK, WAITING_TASKS, array_and_task, identified, shown_ids
 from headway.workload.slurm.not_modelled import feature_bits
 from headway.workload.slurm.requests import request_columns
 
@@ -94,7 +94,7 @@ class Records:
 
     def _array_tasks(self, frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> dict[str, Ints]:
         """The array of each record and its task, or where the tasks of a record of several are listed."""
-        shown = _shown_ids(frame)
+        shown = shown_ids(frame)
         array, task = array_and_task(shown)
         place = np.full(frame.height, UNKNOWN, np.int64)
         for row in np.flatnonzero(kind == WAITING_TASKS).tolist():
@@ -290,15 +290,11 @@ def _tasks(frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> dict[str, npt.ND
     cut, beyond = np.zeros(frame.height, np.bool_), np.zeros(frame.height, np.bool_)
     waiting = np.flatnonzero(kind == WAITING_TASKS)
     if len(waiting):
-        shown = _shown_ids(frame).gather(waiting)
+        shown = shown_ids(frame).gather(waiting)
         tasks[waiting] = [cells.waiting_tasks(job) for job in shown.to_list()]
         cut[waiting] = shown.str.contains("...", literal=True).to_numpy()
         beyond[waiting] = [cells.tasks_named(job) > cells.MOST_TASKS for job in shown.to_list()]
     return {"tasks": tasks, "cut": cut, "beyond": beyond}
-
-
-def _shown_ids(frame: pl.DataFrame) -> pl.Series:
-    return frame["JobID" if "JobID" in frame.columns else "JobIDRaw"]
 
 
 def _array(column: pl.Series) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from headway.workload.slurm import cells
 from headway.workload.slurm.asked import NUMBERS, TEXTS, Lines, count_of
-from headway.workload.slurm.job_ids import array_and_task
+from headway.workload.slurm.job_ids import array_and_task, shown_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,7 +58,7 @@ def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints],
     _tasks(found)
     _with_gpus(found, gpus, told)
     _memory(frame, found)
-    _arrays(frame, found)
+    found["array"], found["array_task"] = array_and_task(shown_ids(frame))
     for name, column in (
         ("constraint", "Constraints"), ("reservation", "Reservation"), ("licenses", "Licenses"),
         ("dependency", "Dependency"), ("partition", "Partition"),
@@ -175,12 +175,6 @@ def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
     found["memory_cpu_mb"] = np.where(
         open_ & per_cpu & (total > 0), total, np.where(open_ & divides, total // cpus, found["memory_cpu_mb"])
     )
-
-
-def _arrays(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
-    """The array a task belongs to and its place in it."""
-    column = "JobID" if "JobID" in frame.columns else "JobIDRaw"
-    found["array"], found["array_task"] = array_and_task(frame[column])
 
 
 def _filled(asked: pl.Series, recorded: pl.Series) -> pl.Series:
