@@ -46,8 +46,7 @@ def _line(simulation: Simulation, job: Job) -> list[object]:
     workload, _, name = job.name.partition("!")
     walltime = "-1" if job.walltime >= UNBOUNDED else seconds_text(job.walltime)
     asked = [name, workload, job.profile, seconds_text(job.submit), job.procs, walltime]
-    state = simulation.driver.state
-    run = int(state.jobs[JobRow.RUN, job.number])
+    state, run = simulation.driver.state, simulation.run_of(job)
     if run < 0:
         return [*asked, 0, "REJECTED", *[-1] * 6, "", -1, job.metadata]
     start, end = int(state.runs[Run.START, run]), int(state.runs[Run.END, run])
@@ -64,23 +63,19 @@ def _line(simulation: Simulation, job: Job) -> list[object]:
 
 def _totals(simulation: Simulation) -> tuple[list[str], list[list[object]]]:
     """One line of totals, with the columns that Batsim has without energy and networks."""
-    state = simulation.driver.state
-    jobs = simulation.of_number
-    ran = [job for job in jobs if state.jobs[JobRow.RUN, job.number] >= 0]
+    state, jobs, ran = simulation.driver.state, simulation.of_number, simulation.ran()
     runs = state.jobs[JobRow.RUN, [job.number for job in ran]]
     start, end = (state.runs[row, runs] / SECOND for row in (Run.START, Run.END))
     submit = np.array([job.submit / SECOND for job in ran])
-    walltime = [
-        job for job in ran if state.runs[Run.ENDED, state.jobs[JobRow.RUN, job.number]] == Ended.AT_WALLTIME
-    ]
-    success = len(ran) - sum(job.stopped for job in ran) - len(walltime)
+    killed = sum(job.stopped for job in ran) + int((state.runs[Run.ENDED, runs] == Ended.AT_WALLTIME).sum())
+    success = len(ran) - killed
     turnaround, waiting = end - submit, start - submit
     slowdown = turnaround / np.maximum(end - start, 1e-6)
     totals: dict[str, object] = {
         "nb_jobs": len(jobs),
         "nb_jobs_finished": len(ran),
         "nb_jobs_success": success,
-        "nb_jobs_killed": sum(job.stopped for job in ran) + len(walltime),
+        "nb_jobs_killed": killed,
         "success_rate": success / max(len(jobs), 1),
         "makespan": float(end.max(initial=0)),
         "mean_waiting_time": float(waiting.mean()) if len(ran) else 0,
@@ -101,12 +96,10 @@ def _machine_states(simulation: Simulation) -> list[list[object]]:
     """How many processors compute, whenever that changes."""
     state = simulation.driver.state
     changes: dict[int, int] = {0: 0}
-    for job in simulation.of_number:
-        run = int(state.jobs[JobRow.RUN, job.number])
-        if run >= 0:
-            for row, by in ((Run.START, job.procs), (Run.END, -job.procs)):
-                at = int(state.runs[row, run])
-                changes[at] = changes.get(at, 0) + by
+    for job in simulation.ran():
+        for row, by in ((Run.START, job.procs), (Run.END, -job.procs)):
+            at = int(state.runs[row, simulation.run_of(job)])
+            changes[at] = changes.get(at, 0) + by
     lines: list[list[object]] = []
     busy = 0
     for at in sorted(changes):

@@ -23,8 +23,7 @@ ADDED = "registered by the scheduler in the course of the run, and numbered afte
 def schedule_of(simulation: Simulation, policy: str) -> Result:
     """The schedule of a simulation that is over, with the processors that each job had."""
     state = simulation.driver.state
-    ran = [job for job in simulation.of_number if state.jobs[JobRow.RUN, job.number] >= 0]
-    ran.sort(key=lambda job: (job.row < 0, job.row if job.row >= 0 else job.number))
+    ran = sorted(simulation.ran(), key=lambda job: (job.row < 0, job.row if job.row >= 0 else job.number))
     runs = state.jobs[JobRow.RUN, [job.number for job in ran]]
     start, end, why, ended = (state.runs[row, runs] for row in (Run.START, Run.END, Run.WHY, Run.ENDED))
     workload = _as_run(simulation, ran, end - start)

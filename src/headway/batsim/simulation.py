@@ -365,7 +365,7 @@ class Simulation:
             job = self._job(t, name, "killed")
             if self._phase(job) != Phase.RUNNING:
                 continue  # it ended before the request came: nothing to kill
-            ran = t - self._started(job)
+            ran = t - int(self.driver.state.runs[Run.START, self.run_of(job)])
             done = min(ran / job.runtime, 1.0) if job.runtime else 1.0
             progress[name] = {"profile_name": job.profile, "progress": done}
             self.driver.end(job.number, Ended.BY_PREEMPTION if ran < job.runtime else Ended.BY_ITSELF)
@@ -373,9 +373,13 @@ class Simulation:
             self._completed(t, job, "COMPLETED_KILLED")
         self.events.append(Event(t, "JOB_KILLED", {"job_ids": names, "job_progress": progress}))
 
-    def _started(self, job: Job) -> int:
-        state = self.driver.state
-        return int(state.runs[Run.START, state.jobs[JobRow.RUN, job.number]])
+    def run_of(self, job: Job) -> int:
+        """Which of the engine's runs is a job's; -1 if it has none."""
+        return int(self.driver.state.jobs[JobRow.RUN, job.number])
+
+    def ran(self) -> list[Job]:
+        """The jobs that had a run."""
+        return [job for job in self.of_number if self.run_of(job) >= 0]
 
     def _call_later(self, t: int, data: dict[str, Any]) -> None:
         heappush(self.calls, max(time_of(data["timestamp"]), t))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.errors import UsageError
-from headway.forecast.record import Column, Record, nothing_asked
+from headway.forecast.record import Record, nothing_asked
 from headway.platform import Platform
 from headway.units import NEVER, SECOND
 from headway.workload import Header, Workload
@@ -50,35 +50,35 @@ def present(
             f"{past.workload.source.name} does not say when its clock was 0 (UnixStartTime), so that it "
             "cannot be the past of a queue of today"
         )
-    ended = None if past is None else before(past, now)
     first = min([now, *(job.submit for job in jobs)]) // SECOND
-    header = Header((f"; UnixStartTime: {first}",)) if ended is None else ended.workload.header
+    ended = nobody(platform, first) if past is None else before(past, now)
+    header, labels = ended.workload.header, dict(ended.workload.labels)
     origin = SECOND * (header.unix_start or 0)
-    labels = {} if ended is None else dict(ended.workload.labels)
-    named = {
-        column: _coded(ended, labels, column, [getattr(job, name) for job in jobs])
-        for column, name in NAMED.items()
+    given = {
+        "job": [job.number for job in jobs],
+        "submit": [min(job.submit, now) - origin for job in jobs],
+        "procs": [job.procs for job in jobs],
+        "walltime": [job.walltime for job in jobs],
+        "runtime": [job.walltime if job.start is None else now - job.start for job in jobs],
     }
-    columns = {
-        "job": np.array([job.number for job in jobs], np.int64),
-        "submit": np.array([min(job.submit, now) - origin for job in jobs], np.int64),
-        "procs": np.array([job.procs for job in jobs], np.int64),
-        "walltime": np.array([job.walltime for job in jobs], np.int64),
-        "runtime": np.array(
-            [job.walltime if job.start is None else now - job.start for job in jobs], np.int64
-        ),
-        **named,
-    }
+    for column, name in NAMED.items():
+        given[column] = _coded(ended, labels, column, [getattr(job, name) for job in jobs])
+    columns = {}
+    for name, values in ended.workload.columns.items():
+        own = given.get(name, [nothing_asked(name, values)] * len(jobs))
+        columns[name] = np.concatenate([values, np.array(own, values.dtype)])
     begun = [NEVER if job.start is None else job.start - origin for job in jobs]
     start, end = np.array(begun, np.int64), np.full(len(jobs), NEVER, np.int64)
-    if ended is not None:
-        start, end = np.concatenate([ended.start, start]), np.concatenate([ended.end, end])
-    work = Workload(
-        {name: _behind(ended, name, columns, len(jobs)) for name in _names(ended)},
-        header=header,
-        labels=labels,
-    )
+    work = Workload(columns, header=header, labels=labels)
+    start, end = np.concatenate([ended.start, start]), np.concatenate([ended.end, end])
     return Record(work, platform, start, end), now - origin
+
+
+def nobody(platform: Platform, first: int) -> Record:
+    """A past without jobs, whose clock was 0 at ``first`` (s since 1970)."""
+    none = np.zeros(0, np.int64)
+    header = Header((f"; UnixStartTime: {first}",))
+    return Record(Workload(dict.fromkeys(ALWAYS, none), header=header), platform, none, none)
 
 
 def before(past: Record, now: int) -> Record:
@@ -87,29 +87,16 @@ def before(past: Record, now: int) -> Record:
     return Record(past.workload.select(over), past.platform, past.start[over], past.end[over])
 
 
-def _coded(ended: Record | None, labels: dict[str, list[str]], column: str, given: list[str]) -> Column:
+def _coded(ended: Record, labels: dict[str, list[str]], column: str, given: list[str]) -> list[int]:
     """Codes of names, -1 for none; names that are new join those of the column.
 
     Where the past has numbers without names, new names get numbers of which it has none.
     """
     codes = {name: code for code, name in enumerate(labels.get(column, []))}
-    taken = -1 if ended is None or codes else int(ended.column(column).max(initial=-1))
+    taken = -1 if codes else int(ended.column(column).max(initial=-1))
     for name in given:
         if name:
             codes.setdefault(name, taken + 1 + len(codes))
     if codes and taken < 0:
         labels[column] = list(codes)
-    return np.array([codes.get(name, -1) for name in given], np.int64)
-
-
-def _names(ended: Record | None) -> list[str]:
-    return list(ALWAYS) if ended is None else list(ended.workload.columns)
-
-
-def _behind(ended: Record | None, name: str, columns: dict[str, Column], count: int) -> Column:
-    """A column of the past with the values of the present jobs behind it."""
-    if ended is None:
-        return columns.get(name, np.full(count, -1, np.int64))
-    column = ended.workload.columns[name]
-    own = columns.get(name, np.full(count, nothing_asked(name, column), np.int64))
-    return np.concatenate([column, own.astype(column.dtype)])
+    return [codes.get(name, -1) for name in given]
