@@ -19,9 +19,8 @@ from commands import SWF, Headway
 from headway import Schedule
 from headway.batsim.decide import Decider
 from headway.batsim.exchange import asking, connected, recorded, replayed
-from headway.batsim.files import write_files
 from headway.batsim.messages import Event, Message, parse, processors, ranges
-from headway.batsim.outcome import schedule_of
+from headway.batsim.outcome import schedule_of, write_files
 from headway.batsim.profiles import lasting
 from headway.batsim.simulation import Settings, Simulation
 from headway.errors import HeadwayError, InputError

@@ -67,8 +67,8 @@ def batsim(
         refuse_occupied(out, force)
 
     import headway
-    from headway.batsim import exchange, files
-    from headway.batsim.outcome import schedule_of
+    from headway.batsim import exchange
+    from headway.batsim.outcome import schedule_of, write_files
     from headway.batsim.simulation import Settings, Simulation
     from headway.cli.runs import Inputs
     from headway.schedule.files import save
@@ -92,7 +92,7 @@ def batsim(
     verdict = headway.audit(schedule)
     if out is not None:
         save(schedule, out, schedule.summary(), force=force)
-        files.write_files(simulation, out / "out")
+        write_files(simulation, out / "out")
     if json:
         print_json(schedule.summary() | {"audit": str(verdict), "ledger": schedule.workload.ledger.rows()})
     elif not quiet:

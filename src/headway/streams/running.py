@@ -118,7 +118,7 @@ def simulate_stream(
             folder = stack.enter_context(whole_folder(Path(out), force, NAMES, remedy))
         away = Path(stack.enter_context(TemporaryDirectory(dir=folder, prefix="rows-")))
         file = None if folder is None else stack.enter_context(closing(ScheduleFile(folder, spreadsheet)))
-        return run.whole(away, folder, file, progress, dict(provenance or {}))
+        return run.whole(Rows(away, sizes.block, sizes.blocks), file, progress, dict(provenance or {}))
 
 
 class Run:
@@ -146,36 +146,31 @@ class Run:
         self.sums = Summing(self.capacity, tau)
 
     def whole(
-        self,
-        away: Path,
-        folder: Path | None,
-        file: ScheduleFile | None,
-        progress: Progress | None,
-        provenance: dict[str, Any],
+        self, rows: Rows, file: ScheduleFile | None, progress: Progress | None, provenance: dict[str, Any]
     ) -> Streamed:
-        """Simulate to the end, or until an interrupt; rows that wait for their turn lie in ``away``."""
+        """Simulate to the end, or until an interrupt; rows wait for their turn, and are written to a file."""
         wall, cpu = time.perf_counter(), time.thread_time()
-        rows = Rows(away, self.sizes.block, self.sizes.blocks)
+        self.rows, self.file = rows, file
         interrupted = False
         try:
-            self._simulate(rows, file, progress)
+            self._simulate(progress)
         except KeyboardInterrupt:
             interrupted = True
-            self._collect(rows)
-            self._hand_on(rows.ended(), file)
-        ledger = self._ledger(rows, interrupted)
-        if folder is not None and file is not None:
+            self._collect()
+            self._hand_on(rows.ended())
+        ledger = self._ledger(interrupted)
+        if file is not None:
             interrupted = not file.finish(self._schedule({}, ledger)) or interrupted
         summary = self.sums.summary(ledger.dropped)
         timing = {"wall_seconds": time.perf_counter() - wall, "cpu_seconds": time.thread_time() - cpu}
         made = {**self.simulation.counts(), "stream": True, "interrupted": interrupted, "timing": timing}
         record = provenance | made
-        if folder is not None:
-            self._save(folder, summary, ledger, rows.given, record)
+        if file is not None:
+            self._save(file.folder, summary, ledger, record)
         return Streamed(str(self.spec), self.capacity, rows.given, summary, ledger, interrupted, record)
 
-    def _simulate(self, rows: Rows, file: ScheduleFile | None, progress: Progress | None) -> None:
-        until = 0
+    def _simulate(self, progress: Progress | None) -> None:
+        rows, until = self.rows, 0
         while until < ALL_KNOWN:
             with unbroken():
                 window = self.arriving.window(max(self.sizes.window, self.simulation.in_system))
@@ -184,27 +179,27 @@ class Run:
                 until = window.until
             self.simulation.run_until(until)
             with unbroken():
-                self._collect(rows)
-                self._hand_on(rows.complete(last=until == ALL_KNOWN), file)
+                self._collect()
+                self._hand_on(rows.complete(last=until == ALL_KNOWN))
             if progress is not None:
                 progress(rows.read - self.simulation.in_system, rows.read)
         self.simulation.finish()
 
-    def _collect(self, rows: Rows) -> None:
+    def _collect(self) -> None:
         """Note what became of the jobs that have ended."""
         ended, outcome = self.simulation.collect()
         if outcome:
             self.sums.queue.add(*self.simulation.came_and_went())
-            rows.end(ended, outcome)
+            self.rows.end(ended, outcome)
 
-    def _hand_on(self, blocks: Iterator[dict[str, Table]], file: ScheduleFile | None) -> None:
+    def _hand_on(self, blocks: Iterator[dict[str, Table]]) -> None:
         """Sum up rows that are complete, and write them."""
         for columns in blocks:
             if len(columns[ALWAYS[0]]):
                 schedule = self._schedule(columns, None)
                 self.sums.add(schedule)
-                if file is not None:
-                    file.add(schedule, self.sums.partitions)
+                if self.file is not None:
+                    self.file.add(schedule, self.sums.partitions)
 
     def _schedule(self, columns: Mapping[str, Table], ledger: Ledger | None) -> Result:
         """A block of rows, or none, as a schedule."""
@@ -227,24 +222,24 @@ class Run:
             capacity=self.capacity,
         )
 
-    def _ledger(self, rows: Rows, interrupted: bool) -> Ledger:
+    def _ledger(self, interrupted: bool) -> Ledger:
         """The ledger of what was read; after an interruption not all of it has been scheduled."""
         ledger = self.arriving.ledger
-        left = self.arriving.jobs - rows.given
+        left = self.arriving.jobs - self.rows.given
         if not interrupted or not left:
             return ledger
         action = "read, but had not ended when the run was interrupted: left out"
         return ledger.with_entries(LedgerEntry("interrupted", action, left, dropped=True))
 
     def _save(
-        self, folder: Path, summary: dict[str, Any], ledger: Ledger, jobs: int, provenance: dict[str, Any]
+        self, folder: Path, summary: dict[str, Any], ledger: Ledger, provenance: dict[str, Any]
     ) -> None:
         """Write summary.json and run.json."""
         write_json(folder / SUMMARY, summary)
         written = {name: digest_of(folder / name) for name in NAMES if (folder / name).is_file()}
         empty = self._schedule({}, ledger)
         empty.provenance = provenance
-        counted = {"jobs": jobs, "jobs_in_log": ledger.total}
+        counted = {"jobs": self.rows.given, "jobs_in_log": ledger.total}
         write_json(folder / RUN, run_record(empty) | counted | {"files": written})
 
 

@@ -22,6 +22,7 @@ class ScheduleFile:
     """The tables of a schedule while its rows come."""
 
     def __init__(self, folder: Path, spreadsheet: bool = False) -> None:
+        self.folder = folder
         self._csv, self._parquet = folder / f"{SCHEDULE}.csv", folder / f"{SCHEDULE}.parquet"
         self._file = self._csv.open("wb")
         self._types: dict[str, Any] = {}
