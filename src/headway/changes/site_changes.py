@@ -13,28 +13,15 @@ from headway.site import Association, Limits, Partition, Site, values
 from headway.site.accounts import real, shares_of
 from headway.site.config import scheduler_parameters
 from headway.site.limits import INHERITED, NAMES, field_of, modified
-from headway.site.machine import partition_state, sharing
+from headway.site.machine import PARTITION_KEYS, sharing
 
-_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "maxtime": ("max_minutes", lambda text: hours(text)),
-    "prioritytier": ("tier", values.whole),
-    "priorityjobfactor": ("job_factor", values.whole),
-    "minnodes": ("min_nodes", values.whole),
-    "maxnodes": ("max_nodes", values.limit),
-    "maxcpuspernode": ("max_cpus_per_node", values.limit),
-    "defmempercpu": ("def_mem_per_cpu_mb", values.megabytes),
-    "defmempernode": ("def_mem_per_node_mb", values.megabytes),
-    "maxmempercpu": ("max_mem_per_cpu_mb", values.megabytes),
-    "maxmempernode": ("max_mem_per_node_mb", values.megabytes),
-    "allowaccounts": ("allow_accounts", values.everyone),
-    "denyaccounts": ("deny_accounts", values.names),
-    "allowqos": ("allow_qos", values.everyone),
-    "denyqos": ("deny_qos", values.names),
-    "allowgroups": ("allow_groups", values.everyone),
-    "state": ("state", partition_state),
-    "qos": ("qos", lambda text: "" if values.nothing(text) else text),
-}
-
+CHANGEABLE = (
+    "maxtime", "prioritytier", "priorityjobfactor", "minnodes", "maxnodes", "maxcpuspernode", "defmempercpu",
+    "defmempernode", "maxmempercpu", "maxmempernode", "allowaccounts", "denyaccounts", "allowqos", "denyqos",
+    "allowgroups", "state", "qos", "oversubscribe",
+)  # fmt: skip
+"""Keys of a partition that may be changed."""
+_READ = {key.lower(): field_and_reader for key, field_and_reader in PARTITION_KEYS.items()}
 
 MOVED = ("PreemptParameters", "DependencyParameters")
 """Parameters of newer versions whose parts `Site.scheduler` has, too."""
@@ -121,11 +108,12 @@ def partition(site: Site, name: str, field: str, value: str) -> Site:
     if field == "oversubscribe":
         word, count = sharing(value)
         listed[place] = replace(listed[place], oversubscribe=word, oversubscribe_count=count)
-    elif field in _KEYS:
-        attribute, how = _KEYS[field]
-        listed[place] = replace(listed[place], **{attribute: how(value)})
+    elif field in CHANGEABLE:
+        attribute, how = _READ[field]
+        new: Any = hours(value) if field == "maxtime" else how(value)
+        listed[place] = replace(listed[place], **{attribute: new})
     else:
-        keys = ", ".join((*_KEYS, "oversubscribe"))
+        keys = ", ".join(CHANGEABLE)
         raise UsageError(f"partition.{name}.{field}: a partition's keys are {keys}")
     if field == "qos" and listed[place].qos:
         _place(site.qos_place, "QOS", value)

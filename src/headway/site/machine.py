@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from headway.site import values
 from headway.site.entries import Entry
@@ -23,14 +24,6 @@ _NODE_NO_CONCERN = frozenset((
     "comment", "extra", "instanceid", "instancetype", "restrictedcorespergpu",
     "nodeset", "nodehostname", "availabletypes", "certflags", "lowestjoules", "consumedjoules", "topology",
     "tlscertlastrenewal", "tlscerttokenset", "parameters",
-))  # fmt: skip
-_PARTITION_KEYS = frozenset((
-    "partitionname", "nodes", "state", "prioritytier", "priorityjobfactor", "priority", "maxtime",
-    "defaulttime", "minnodes", "maxnodes", "maxcpuspernode", "defmempercpu", "defmempernode",
-    "maxmempercpu", "maxmempernode", "oversubscribe", "shared", "lln", "qos", "overtimelimit",
-    "preemptmode", "gracetime", "allowaccounts", "denyaccounts", "allowqos", "denyqos", "allowgroups",
-    "allocnodes", "rootonly", "reqresv", "tresbillingweights", "default", "exclusiveuser", "suspendtime",
-    "resumetimeout",
 ))  # fmt: skip
 _PARTITION_NO_CONCERN = frozenset((
     "hidden", "totalcpus", "totalnodes", "tres", "nodesets", "selecttypeparameters",
@@ -203,48 +196,14 @@ def _partition(
     exclusive = entry.get("Exclusive").strip().upper()  # since 26.05 in place of the two older keys
     if exclusive in ("NODE", "TOPO"):
         how = "EXCLUSIVE"
-    limits = {
-        field: entry.read(key, _size_or_none, None)
-        for field, key in (
-            ("def_mem_per_cpu_mb", "DefMemPerCPU"),
-            ("def_mem_per_node_mb", "DefMemPerNode"),
-            ("max_mem_per_cpu_mb", "MaxMemPerCPU"),
-            ("max_mem_per_node_mb", "MaxMemPerNode"),
-        )
-    }
-    return Partition(
-        name=name,
-        nodes=_places(entry, "Nodes", places, sets),
-        state=entry.read("State", partition_state, "UP"),
-        tier=entry.read("PriorityTier", values.whole, both),
-        job_factor=entry.read("PriorityJobFactor", values.whole, both),
-        max_minutes=entry.read("MaxTime", values.minutes, None),
-        default_minutes=entry.read("DefaultTime", values.minutes, None),
-        min_nodes=entry.read("MinNodes", values.whole, 0),
-        max_nodes=entry.read("MaxNodes", values.limit, None),
-        max_cpus_per_node=entry.read("MaxCPUsPerNode", values.limit, None),
-        oversubscribe=how,
-        oversubscribe_count=count,
-        exclusive_user=entry.read("ExclusiveUser", values.yes, False) or exclusive == "USER",
-        lln=entry.read("LLN", values.yes, False),
-        qos="" if values.nothing(entry.get("QOS")) else entry.get("QOS"),
-        over_time_limit=entry.read("OverTimeLimit", _over_time, None),
-        preempt_mode="" if values.nothing(entry.get("PreemptMode")) else entry.get("PreemptMode").upper(),
-        grace_seconds=entry.read("GraceTime", lambda text: values.seconds(text, 1), 0),
-        allow_accounts=entry.read("AllowAccounts", values.everyone, None),
-        deny_accounts=entry.listed("DenyAccounts", values.names),
-        allow_qos=entry.read("AllowQos", values.everyone, None),
-        deny_qos=entry.listed("DenyQos", values.names),
-        allow_groups=entry.read("AllowGroups", values.everyone, None),
-        alloc_nodes=entry.read("AllocNodes", values.everyone, None),
-        root_only=entry.read("RootOnly", values.yes, False),
-        req_resv=entry.read("ReqResv", values.yes, False),
-        billing_weights=entry.read("TRESBillingWeights", values.weights, {}),
-        is_default=entry.read("Default", values.yes, False),
-        off_after=entry.read("SuspendTime", _power_time, None),
-        boot_seconds=entry.read("ResumeTimeout", _boot_time, None),
-        **limits,
-    )
+    found: dict[str, Any] = {"tier": both, "job_factor": both}
+    for key, (field, read) in PARTITION_KEYS.items():
+        if key in entry:
+            found[field] = entry.read(key, read, None)
+    if exclusive == "USER":
+        found["exclusive_user"] = True
+    nodes = _places(entry, "Nodes", places, sets)
+    return Partition(name, nodes, oversubscribe=how, oversubscribe_count=count, **found)
 
 
 def partition_state(text: str) -> str:
@@ -279,6 +238,44 @@ def _power_time(text: str) -> int | None:
 def _boot_time(text: str) -> int | None:
     """Seconds; None where the site's counts, or a node may take for ever."""
     return max(_power_time(text) or 0, 0) or None
+
+
+PARTITION_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "State": ("state", partition_state),
+    "PriorityTier": ("tier", values.whole),
+    "PriorityJobFactor": ("job_factor", values.whole),
+    "MaxTime": ("max_minutes", values.minutes),
+    "DefaultTime": ("default_minutes", values.minutes),
+    "MinNodes": ("min_nodes", values.whole),
+    "MaxNodes": ("max_nodes", values.limit),
+    "MaxCPUsPerNode": ("max_cpus_per_node", values.limit),
+    "DefMemPerCPU": ("def_mem_per_cpu_mb", _size_or_none),
+    "DefMemPerNode": ("def_mem_per_node_mb", _size_or_none),
+    "MaxMemPerCPU": ("max_mem_per_cpu_mb", _size_or_none),
+    "MaxMemPerNode": ("max_mem_per_node_mb", _size_or_none),
+    "ExclusiveUser": ("exclusive_user", values.yes),
+    "LLN": ("lln", values.yes),
+    "QOS": ("qos", lambda text: "" if values.nothing(text) else text),
+    "OverTimeLimit": ("over_time_limit", _over_time),
+    "PreemptMode": ("preempt_mode", lambda text: "" if values.nothing(text) else text.upper()),
+    "GraceTime": ("grace_seconds", lambda text: values.seconds(text, 1)),
+    "AllowAccounts": ("allow_accounts", values.everyone),
+    "DenyAccounts": ("deny_accounts", values.names),
+    "AllowQos": ("allow_qos", values.everyone),
+    "DenyQos": ("deny_qos", values.names),
+    "AllowGroups": ("allow_groups", values.everyone),
+    "AllocNodes": ("alloc_nodes", values.everyone),
+    "RootOnly": ("root_only", values.yes),
+    "ReqResv": ("req_resv", values.yes),
+    "TRESBillingWeights": ("billing_weights", values.weights),
+    "Default": ("is_default", values.yes),
+    "SuspendTime": ("off_after", _power_time),
+    "ResumeTimeout": ("boot_seconds", _boot_time),
+}
+"""What a key of a partition sets, and how its value is read."""
+_PARTITION_KEYS = frozenset((
+    "partitionname", "nodes", "priority", "oversubscribe", "shared", *map(str.lower, PARTITION_KEYS),
+))  # fmt: skip
 
 
 def unknown_keys(entry: Entry, kind: str) -> list[tuple[str, str]]:
