@@ -20,7 +20,7 @@ import headway
 PACKAGE = Path(headway.__file__).parent
 
 LAYERS = (
-    ("units", "cores", "errors", "plain", "writing", "ownership", "values"),
+    ("units", "arrays", "cores", "errors", "plain", "writing", "ownership", "values"),
     ("documents", "grammar", "binding"),
     ("jit",),
     ("workload", "platform", "site"),

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.forecast.check import corrected, in_turn
 from headway.forecast.correction import FEWEST, Correction
 from headway.forecast.forecast import DRAWS, Forecast, NeverStarts, Outlook, quantile
 from headway.forecast.instant import Instant
-from headway.forecast.levels import LEVELS, Column
+from headway.forecast.levels import LEVELS
 from headway.forecast.record import Record
 from headway.forecast.waits import Waits
 from headway.plain import Progress
@@ -57,7 +58,7 @@ class Told:
     name: str
     question: Question
     forecast: Forecast
-    quantiles: Column
+    quantiles: Ints
     is_corrected: bool
 
     def wait(self, level: float) -> int:
@@ -96,7 +97,7 @@ class Answer:
     """Others by name that could never start."""
 
 
-def ranks(draws: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def ranks(draws: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The probability at which each draw stands among all."""
     place = np.empty(len(draws), np.int64)
     place[np.argsort(draws, kind="stable")] = np.arange(len(draws))

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.forecast.record import Column, Record
+from headway.arrays import Ints
+from headway.forecast.record import Record
 from headway.units import DAY, WEEK
 
 WEEKS = 6
@@ -49,10 +50,10 @@ class Arrivals:
             found.append((int(places[0]), int(places[1]), lag))
         return found
 
-    def draw(self, rng: np.random.Generator) -> tuple[Column, Column]:
+    def draw(self, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Rows of the jobs that come, and when (µs), in that order."""
-        rows: list[Column] = []
-        when: list[Column] = []
+        rows: list[Ints] = []
+        when: list[Ints] = []
         for candidates in self._days:
             if candidates:
                 weights = FADING ** np.arange(len(candidates))
@@ -68,7 +69,7 @@ class Arrivals:
         comes = self._comes[all_rows]
         return all_rows[comes], all_when[comes]
 
-    def run_times(self, rows: Column) -> Column:
+    def run_times(self, rows: Ints) -> Ints:
         """How long jobs that come again run (µs)."""
         record = self.record
         known, work = record.end[rows] <= self.now, record.workload

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.forecast.correction import Correction
 from headway.forecast.forecast import Forecast, Outlook
-from headway.forecast.record import Column, Record
+from headway.forecast.record import Record
 from headway.forecast.waits import Waits
 from headway.plain import Progress
 from headway.policies.spec import Spec
@@ -30,25 +31,25 @@ TEACHING = 40
 class Sample:
     """Forecasts of some jobs beside what happened; one row per job, in order of submission, times in µs."""
 
-    job: Column
-    submit: Column
-    procs: Column
-    wait: Column
+    job: Ints
+    submit: Ints
+    procs: Ints
+    wait: Ints
     """What happened."""
-    simulated: Column
+    simulated: Ints
     """[job, level] waits by the draws at LEVELS."""
-    history: Column
+    history: Ints
     """[job, level] waits of like jobs at LEVELS."""
-    corrected: Column
+    corrected: Ints
     """[job, level] simulation and history after the correction."""
-    plan: Column
-    recent: Column
-    bound: Column
+    plan: Ints
+    recent: Ints
+    bound: Ints
     """QBETS' 95 % bound; NEVER where it has none."""
-    waiting: Column
+    waiting: Ints
     """How many waited before the job."""
 
-    def of(self, rows: slice | Column | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Sample:
+    def of(self, rows: slice | Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Sample:
         """Some rows of it."""
         return Sample(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
 
@@ -68,7 +69,7 @@ def check(
     return found.of(slice(max(len(rows) - jobs, min(TEACHING, len(rows) // 5)), None))
 
 
-def chosen(record: Record, jobs: int, seed: int) -> Column:
+def chosen(record: Record, jobs: int, seed: int) -> Ints:
     """Rows of a random sample of the jobs behind the warm-up that have started, in order of submission."""
     first = round(WARM_UP * len(record))
     places = first + np.flatnonzero(record.start[record.order[first:]] < NEVER)
@@ -79,9 +80,7 @@ def chosen(record: Record, jobs: int, seed: int) -> Column:
     return record.order[places]
 
 
-def walk(
-    outlook: Outlook, rows: Column, draws: int, seed: int = 0, progress: Progress | None = None
-) -> Sample:
+def walk(outlook: Outlook, rows: Ints, draws: int, seed: int = 0, progress: Progress | None = None) -> Sample:
     """Forecasts of some rows, in order of submission, each at its submission."""
     record, waits = outlook.record, Waits(outlook.record)
     work = record.workload
@@ -106,7 +105,7 @@ def walk(
 
 def in_turn(
     outlook: Outlook,
-    rows: Column,
+    rows: Ints,
     waits: Waits,
     draws: int,
     seed: int = 0,
@@ -122,8 +121,8 @@ def in_turn(
 
 
 def corrected(
-    simulated: Column, history: Column, submit: Column, start: Column, now: int = NEVER
-) -> tuple[Column, Correction]:
+    simulated: Ints, history: Ints, submit: Ints, start: Ints, now: int = NEVER
+) -> tuple[Ints, Correction]:
     """The quantiles of each forecast, corrected by those before it whose jobs have started by then.
 
     Also the correction, which knows of all that have started by ``now``.

@@ -26,7 +26,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from headway.forecast.levels import LEVELS, Column, Floats, Mask, pinball, pinballs, scale, unscale
+from headway.arrays import Floats, Ints, Mask
+from headway.forecast.levels import LEVELS, pinball, pinballs, scale, unscale
 
 WINDOW = 200
 """So many of the last forecasts decide on the blend, and whether history alone is told."""
@@ -74,7 +75,7 @@ class Correction:
         moved = self._ranks[past.sure] + STEP * (LEVELS - (past.wait <= past.mended))
         self._ranks[past.sure] = np.clip(moved, 0.0, 1.0)
 
-    def tell(self, simulated: Column, history: Column) -> Column:
+    def tell(self, simulated: Ints, history: Ints) -> Ints:
         """The corrected quantiles (µs), ascending, of one more forecast."""
         sure = bool(simulated[-1] <= 0)
         s, h = scale(simulated), scale(history)

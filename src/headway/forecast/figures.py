@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.figures.style import BLACK, BLUE, GREY, ORANGE, VERMILLION, house_style, sheet, time_ticks
 from headway.forecast.check import Sample
-from headway.forecast.levels import LEVELS, Column
+from headway.forecast.levels import LEVELS
 from headway.forecast.scores import at, intervals
 from headway.units import HOUR, MINUTE, NEVER, SECOND
 
@@ -81,7 +82,7 @@ def by_lead(sample: Sample) -> list[dict[str, object]]:
     return rows
 
 
-def _median(told: Column, wait: Column) -> float:
+def _median(told: Ints, wait: Ints) -> float:
     return float(np.median(abs(told - wait)) / SECOND)
 
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.forecast.arrivals import Arrivals
 from headway.forecast.forward import Forward, Future
 from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS
-from headway.forecast.record import Column, Record
+from headway.forecast.record import Record
 from headway.forecast.run_times import RunTimes
 from headway.plain import counted
 from headway.policies.spec import Spec
@@ -37,9 +38,9 @@ class Forecast:
 
     now: int
     submit: int
-    starts: Column
+    starts: Ints
     """[draw] NEVER where it did not start."""
-    run_times: Column
+    run_times: Ints
     """[draw] how long the job itself runs."""
     plan: int
     """The start that the policy plans if every job uses its whole request and nobody comes."""
@@ -52,7 +53,7 @@ class Forecast:
         return max(self.submit, self.now)
 
     @property
-    def waits(self) -> Column:
+    def waits(self) -> Ints:
         """[draw] until its start."""
         return np.where(self.starts == NEVER, NEVER, self.starts - self.since)
 
@@ -68,7 +69,7 @@ class Forecast:
         """The end that is not exceeded with this probability."""
         return quantile(np.where(self.starts == NEVER, NEVER, self.starts + self.run_times), level)
 
-    def at_levels(self) -> Column:
+    def at_levels(self) -> Ints:
         """The waits that are not exceeded with the probabilities of LEVELS."""
         ordered = np.sort(self.waits)
         place = np.ceil(LEVELS * len(ordered) - 1e-9).astype(np.int64) - 1
@@ -83,7 +84,7 @@ class Forecast:
         return interval(self.wait, level)
 
 
-def quantile(draws: Column, level: float) -> int:
+def quantile(draws: Ints, level: float) -> int:
     """The smallest draw that at least this share of the draws does not exceed."""
     place = int(np.ceil(level * len(draws) - 1e-9)) - 1
     return int(np.sort(draws)[min(max(place, 0), len(draws) - 1)])

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.cores import cores
 from headway.engine.compiled import compiled_hook, compiled_loop
 from headway.engine.driver import Driver
@@ -28,7 +29,7 @@ from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Job, Phase, Run, State
 from headway.errors import UsageError
 from headway.forecast.instant import Instant
-from headway.forecast.record import Column, Record
+from headway.forecast.record import Record
 from headway.jit import kernels
 from headway.platform import Platform
 from headway.policies.policy import Policy
@@ -54,13 +55,13 @@ NOTHING = np.zeros(0, np.int64)
 class Future:
     """One way in which it may go on from an instant; times in µs."""
 
-    run_time: Column
+    run_time: Ints
     """Of the running and waiting jobs, whole."""
-    arriving: Column = field(default_factory=lambda: NOTHING)
+    arriving: Ints = field(default_factory=lambda: NOTHING)
     """Rows of the jobs that come."""
-    when: Column = field(default_factory=lambda: NOTHING)
+    when: Ints = field(default_factory=lambda: NOTHING)
     """They come then,"""
-    lasting: Column = field(default_factory=lambda: NOTHING)
+    lasting: Ints = field(default_factory=lambda: NOTHING)
     """and run as long."""
 
 
@@ -147,8 +148,8 @@ class Beginning:
 
     forward: Forward
     instant: Instant
-    running: Column
-    elapsed: Column
+    running: Ints
+    elapsed: Ints
 
     @cached_property
     def machine(self) -> Platform:
@@ -158,7 +159,7 @@ class Beginning:
         return known_at(record.platform, self.instant.now // SECOND + begin)
 
     @property
-    def rows(self) -> Column:
+    def rows(self) -> Ints:
         """Running, then waiting jobs."""
         return np.concatenate([self.running, self.instant.waiting])
 
@@ -194,9 +195,7 @@ class Beginning:
         jobs = Jobs(comes, work.procs[rows], limit[order], lasts[order], prepared.plan, work.job[rows])
         return self._run(jobs, prepared, place, true)
 
-    def _prepare(
-        self, rows: Column, submit: Column, comes: Column, request: Column, lasts: Column
-    ) -> Prepared:
+    def _prepare(self, rows: Ints, submit: Ints, comes: Ints, request: Ints, lasts: Ints) -> Prepared:
         """The policy's tables for these jobs."""
         record, policy = self.instant.record, self.forward.policy
         work, machine = record.workload, self.machine
@@ -218,7 +217,7 @@ class Beginning:
         )  # fmt: skip
         return policy.prepare(arrivals, machine.clusters[0].procs)
 
-    def _run(self, jobs: Jobs, prepared: Prepared, place: int, true: Column) -> int:
+    def _run(self, jobs: Jobs, prepared: Prepared, place: int, true: Ints) -> int:
         if prepared.setup.drive is not None:
             return first_start(prepared.setup.drive(jobs, prepared.setup, None), place)
         loop, hook = compiled(self.forward.compiled, prepared)

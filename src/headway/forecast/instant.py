@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.forecast.record import Column, Record
+from headway.arrays import Ints
+from headway.forecast.record import Record
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +24,13 @@ class Instant:
 
     record: Record
     now: int
-    running: Column
+    running: Ints
     """In order of their start."""
-    waiting: Column
+    waiting: Ints
     """In order of submission."""
 
     @property
-    def elapsed(self) -> Column:
+    def elapsed(self) -> Ints:
         """How long the running jobs have run (µs)."""
         return np.asarray(self.now - self.record.start[self.running])
 

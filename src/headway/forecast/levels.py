@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Floats, Ints
 from headway.units import DAY, MINUTE, SECOND
 
 LEVELS = np.append(np.round(np.arange(0.05, 0.96, 0.05), 2), [0.975, 0.99])
@@ -12,17 +13,13 @@ LEVELS = np.append(np.round(np.arange(0.05, 0.96, 0.05), 2), [0.975, 0.99])
 LONGEST = 3650 * DAY
 """A wait of ten years stands for all that are longer."""
 
-Column = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-
 
 def scale(wait: npt.ArrayLike) -> Floats:
     """z(w) = log(w + 1 minute) of waits in µs: factors count for long waits, minutes for short ones."""
     return np.asarray(np.log(np.minimum(np.asarray(wait, np.float64), LONGEST) + MINUTE))
 
 
-def unscale(z: Floats) -> Column:
+def unscale(z: Floats) -> Ints:
     """Waits in µs, to the second; never negative."""
     seconds = np.rint((np.exp(np.minimum(z, np.log(LONGEST))) - MINUTE) / SECOND)
     return np.asarray(np.maximum(seconds, 0) * SECOND).astype(np.int64)

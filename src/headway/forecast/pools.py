@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from headway.forecast.record import Column
+from headway.arrays import Floats, Ints, Mask
 
 Key = tuple[int, ...]
 Keys = tuple[Key | None, ...]
 """What a job agrees in with others, kind by kind; None: it is of no such kind."""
-Values = npt.NDArray[np.float64] | Column
+Values = Floats | Ints
 _POWERS = 1 << np.arange(63, dtype=np.int64)
 
 
 class Kind(NamedTuple):
     """What makes jobs of one kind: they agree in these columns. Those that are not known are of none."""
 
-    columns: tuple[Column, ...]
-    known: npt.NDArray[np.bool_]
+    columns: tuple[Ints, ...]
+    known: Mask
 
 
 class Pools:
@@ -65,6 +64,6 @@ def keys_of(kinds: Sequence[Kind]) -> list[Keys]:
     return list(zip(*found, strict=True))
 
 
-def doublings(values: Column) -> Column:
+def doublings(values: Ints) -> Ints:
     """How many binary digits numbers have: the same for those within a factor of two."""
     return np.searchsorted(_POWERS, values, side="right").astype(np.int64)

@@ -15,7 +15,7 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from headway.forecast.record import Column
+from headway.arrays import Ints
 from headway.units import NEVER
 
 QUANTILE = CONFIDENCE = 0.95
@@ -70,7 +70,7 @@ class History:
             self.missed = 0
 
 
-def class_of(procs: Column) -> Column:
+def class_of(procs: Ints) -> Ints:
     """Which of the classes of SIZES jobs of so many processors belong to."""
     return np.searchsorted(SIZES, procs).astype(np.int64)
 

@@ -14,14 +14,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints, Mask
 from headway.errors import InputError, UsageError
 from headway.platform import Platform
 from headway.schedule import Schedule
 from headway.units import NEVER
 from headway.workload import Ledger, Workload
 from headway.workload.slurm.asked import ABSENT
-
-Column = npt.NDArray[np.int64]
 
 NAMES = ("name", "executable")
 """Columns that may hold what a job is called; the first that the log has is taken."""
@@ -33,8 +32,8 @@ class Record:
 
     workload: Workload
     platform: Platform
-    start: Column
-    end: Column
+    start: Ints
+    end: Ints
 
     @classmethod
     def recorded(cls, workload: Workload, platform: Platform) -> Record:
@@ -73,7 +72,7 @@ class Record:
         return bool((self.column("open") > 0).any())
 
     @cached_property
-    def cancelled(self) -> npt.NDArray[np.bool_]:
+    def cancelled(self) -> Mask:
         """Jobs that were cancelled while they waited."""
         return np.asarray((self.start == NEVER) & (self.end < NEVER))
 
@@ -86,29 +85,29 @@ class Record:
         return max(int(times.max(initial=0)) for times in known)
 
     @cached_property
-    def order(self) -> Column:
+    def order(self) -> Ints:
         """Rows by submission, then as in the file: who asks first stands first."""
         return self.workload.order
 
     @cached_property
-    def submits(self) -> Column:
+    def submits(self) -> Ints:
         """Submissions in that order."""
         return np.asarray(self.workload.submit[self.order])
 
     @cached_property
-    def rank(self) -> Column:
+    def rank(self) -> Ints:
         """The place of each row in that order."""
         place = np.empty(len(self), np.int64)
         place[self.order] = np.arange(len(self))
         return place
 
     @cached_property
-    def by_end(self) -> Column:
+    def by_end(self) -> Ints:
         """Rows of jobs that have started by their end, then by their start, then as in the file."""
         order = np.lexsort((self.start, self.end))
         return np.asarray(order[self.start[order] < NEVER])
 
-    def column(self, *names: str) -> Column:
+    def column(self, *names: str) -> Ints:
         """The first of these columns that the workload has, else unknown (-1) for all."""
         for name in names:
             if name in self.workload:
@@ -151,7 +150,7 @@ class Record:
         return replace(self, workload=workload, start=start, end=end), len(self)
 
 
-def cancelled_after(workload: Workload) -> Column:
+def cancelled_after(workload: Workload) -> Ints:
     """How long after its submission (µs) each job was cancelled while it waited; -1: it was not.
 
     So it is of jobs that nobody could have waited for: never eligible, or without a walltime.

@@ -22,10 +22,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Floats, Ints
 from headway.forecast.pools import Key, Keys, Kind, Pools, doublings, keys_of
-from headway.forecast.record import NAMES, Column, Record
+from headway.forecast.record import NAMES, Record
 
 DOUBT = 2.0
 """So many shares from elsewhere stand beside those of a kind."""
@@ -39,7 +39,7 @@ WHOLE = 0.999
 BEYOND = 0.5
 """How much longer, of the time it has run, a job beyond its request may last."""
 
-Shares = npt.NDArray[np.float64]
+Shares = Floats
 
 
 class RunTimes:
@@ -74,7 +74,7 @@ class RunTimes:
         """Know what another knows, whose record has the same jobs that have ended."""
         self.now, self._next, self._pools = other.now, other._next, other._pools
 
-    def _kinds(self, rows: Column) -> list[Kind]:
+    def _kinds(self, rows: Ints) -> list[Kind]:
         """The kinds that jobs are of; what is not known of them makes no kind."""
         user, name, account = self._user[rows], self._name[rows], self._account[rows]
         procs, request = self._procs[rows], self._request[rows]
@@ -113,7 +113,7 @@ class RunTimes:
         total[-1] = 1.0
         return np.array(shares)[place], total
 
-    def draw(self, rows: Column, elapsed: Column, draws: int, rng: np.random.Generator) -> Column:
+    def draw(self, rows: Ints, elapsed: Ints, draws: int, rng: np.random.Generator) -> Ints:
         """[draw, job] whole run times (µs) of these jobs, longer than what has elapsed of them."""
         drawn = np.empty((len(rows), draws))
         alike: dict[Key, list[int]] = {}

@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.forecast.check import Sample
-from headway.forecast.levels import LEVELS, Column, pinball
+from headway.forecast.levels import LEVELS, pinball
 from headway.units import NEVER, SECOND
 
 
-def at(quantiles: Column, level: float) -> Column:
+def at(quantiles: Ints, level: float) -> Ints:
     """One column of quantiles."""
     return np.asarray(quantiles[:, int(np.argmin(abs(LEVELS - level)))])
 
 
-def intervals(quantiles: Column, level: float) -> tuple[Column, Column]:
+def intervals(quantiles: Ints, level: float) -> tuple[Ints, Ints]:
     """Lower and upper ends of intervals, as :func:`headway.forecast.forecast.interval` defines them."""
     tail = (1 - level) / 2
     low = at(quantiles, tail)
@@ -24,7 +25,7 @@ def intervals(quantiles: Column, level: float) -> tuple[Column, Column]:
     return np.where(at_once, 0, low), np.where(at_once, at(quantiles, level), at(quantiles, 1 - tail))
 
 
-def shared_coverage(quantiles: Column, wait: Column, level: float) -> float:
+def shared_coverage(quantiles: Ints, wait: Ints, level: float) -> float:
     """How often the middle ``level`` of the probability holds the wait, lumps of probability being shared.
 
     A forecast that gives a wait (mostly 0: at once) a probability of its own covers, by any interval, either
@@ -45,13 +46,13 @@ def shared_coverage(quantiles: Column, wait: Column, level: float) -> float:
     return float(np.mean(np.clip(overlap / (high - low), 0.0, 1.0)))
 
 
-def error(forecast: Column, wait: Column) -> dict[str, float]:
+def error(forecast: Ints, wait: Ints) -> dict[str, float]:
     """Median and mean of the absolute errors (seconds)."""
     off = abs(np.minimum(forecast, NEVER // 2) - wait) / SECOND
     return {"median_error": float(np.median(off)), "mean_error": float(off.mean())}
 
 
-def of_quantiles(quantiles: Column, wait: Column) -> dict[str, float]:
+def of_quantiles(quantiles: Ints, wait: Ints) -> dict[str, float]:
     """Everything of forecasts that are distributions; times in seconds."""
     found: dict[str, float] = {}
     for level in (0.5, 0.9):

@@ -18,10 +18,11 @@ from statistics import median
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.forecast.levels import LEVELS
 from headway.forecast.pools import Kind, Pools, doublings, keys_of
 from headway.forecast.qbets import Qbets, class_of
-from headway.forecast.record import Column, Record
+from headway.forecast.record import Record
 
 KEPT = (50, 100, 2000, 5000, 100)
 """How many of the last waits are kept of each kind."""
@@ -51,7 +52,7 @@ class Waits:
         self._recent.add([self._like(rows)], waits)
         self._next = last
 
-    def _kinds(self, rows: Column) -> list[Kind]:
+    def _kinds(self, rows: Ints) -> list[Kind]:
         """The kinds that jobs are of; an unknown user makes no kind."""
         user, queue = (self.record.column(name)[rows] for name in ("user", "queue"))
         like, always = self._like(rows).columns, np.ones(len(rows), np.bool_)
@@ -64,7 +65,7 @@ class Waits:
             Kind((), always),
         ]
 
-    def _like(self, rows: Column) -> Kind:
+    def _like(self, rows: Ints) -> Kind:
         """Jobs of about the same size and request."""
         work = self.record.workload
         columns = doublings(work.procs[rows]), doublings(work.walltime[rows])
@@ -85,7 +86,7 @@ class Waits:
             self._qbets.add(size, wait)
         return self._qbets.bound(int(work.procs[row]))
 
-    def quantiles(self, row: int, waited: int = 0) -> Column:
+    def quantiles(self, row: int, waited: int = 0) -> Ints:
         """The waits at LEVELS (µs) that like jobs did not exceed; 0 if none has started yet.
 
         Of a job that has ``waited`` already, what was still ahead of those who waited longer than that; it

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Ints
 from headway.platform.outages import Outages
 from headway.units import SECOND
 
-Column = NDArray[np.int64]
 AWAY = ("maintenance", "down")
 """Outages during which nobody runs on their processors; on those that drain jobs go on."""
 CLOSED = (*AWAY, "drain")
 """Outages during which nobody starts on their processors."""
 
 
-def absences(outages: Outages, kinds: tuple[str, ...] = AWAY) -> tuple[Column, Column, Column]:
+def absences(outages: Outages, kinds: tuple[str, ...] = AWAY) -> tuple[Ints, Ints, Ints]:
     """Processor, start and end (µs) of each time for which one is away; those of one do not overlap."""
     parts = [
         (np.arange(low, high), outage.start, outage.over)
@@ -40,9 +39,7 @@ def absences(outages: Outages, kinds: tuple[str, ...] = AWAY) -> tuple[Column, C
     return processor[first], start[first], times[reach[last] - offset[last]]
 
 
-def unheld(
-    closed: tuple[Column, Column, Column], held: tuple[Column, Column, Column]
-) -> tuple[Column, Column]:
+def unheld(closed: tuple[Ints, Ints, Ints], held: tuple[Ints, Ints, Ints]) -> tuple[Ints, Ints]:
     """From when to when a processor is closed and nobody holds it; both are processor, start and end (µs)."""
     where = np.concatenate([closed[0], closed[0], held[0], held[0]])
     times = np.concatenate([*closed[1:], *held[1:]])

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.errors import InputError
 from headway.site.entries import text_of
 
@@ -95,8 +95,8 @@ def rule_against(site: Site, partition: Partition, asker: Asker) -> str:
 
 
 def askers(
-    site: Site, get: Callable[[str], npt.NDArray[np.int64] | None], labels: Mapping[str, Sequence[str]]
-) -> tuple[list[Asker], npt.NDArray[np.int64]]:
+    site: Site, get: Callable[[str], Ints | None], labels: Mapping[str, Sequence[str]]
+) -> tuple[list[Asker], Ints]:
     """The different askers of a log, and which of them each job is; ``get`` gives a column, or None.
 
     A job without an account has its user's first one, a job without a QOS the one called normal.

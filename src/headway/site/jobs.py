@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.site.node_names import expanded
 from headway.units import MINUTE
@@ -101,7 +101,7 @@ def _with_default_memory(site: Site, workload: Workload) -> Workload:
     )
 
 
-def _default_memory(site: Site, lists: Sequence[str]) -> npt.NDArray[np.int64]:
+def _default_memory(site: Site, lists: Sequence[str]) -> Ints:
     """[CPU or node, list] MB that jobs of each list of partitions have by default; at last of those of none.
 
     Where there is no default, a job has all memory of a node; Slurm counts that of the partition's first.

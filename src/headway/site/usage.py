@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Floats, Ints
 from headway.units import SECOND
 from headway.workload.slurm.json_jobs import SacctJson
 from headway.workload.slurm.records import UNKNOWN, Records
@@ -53,12 +53,12 @@ class Spent:
 
     who: list[tuple[str, str, str]]
     """Account, user and QOS of several runs, each once."""
-    of: npt.NDArray[np.int64]
+    of: Ints
     """Which of them each run is of."""
-    start: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
+    start: Ints
+    end: Ints
     """Of a run that is not over: how far it had come."""
-    rate: npt.NDArray[np.int64]
+    rate: Ints
     """What a second of it is billed."""
 
 
@@ -136,7 +136,7 @@ def _spent(jobs: Path, changed: int) -> Spent:
     return read_spent(jobs)
 
 
-def remaining(spent: Spent, instant: int, exported: int, left: float) -> npt.NDArray[np.float64]:
+def remaining(spent: Spent, instant: int, exported: int, left: float) -> Floats:
     """What each run after ``instant`` adds to the usage at the export, if a second leaves ``left`` of it."""
     start, end = (np.clip(t, instant, exported) for t in (spent.start, spent.end))
     if left == 1.0:
@@ -146,7 +146,7 @@ def remaining(spent: Spent, instant: int, exported: int, left: float) -> npt.NDA
     return np.asarray(spent.rate * (at_end - at_start) / decay)
 
 
-def mirrored(spent: Spent, instant: int, left: float) -> npt.NDArray[np.float64]:
+def mirrored(spent: Spent, instant: int, left: float) -> Floats:
     """What each run is in the usage at an instant: as it ran until then, and as if it had run as long before
     the log begins as it did after. Of an instant in the midst of the log nothing later is known."""
     begin = min(int(spent.start.min()), instant)
@@ -163,7 +163,7 @@ def _less(site: Site, spent: Spent, instant: int, exported: int, left: float) ->
     return {key: max(usage - own.get(key, 0.0), 0.0) / decayed for key, usage in site.usage.items()}
 
 
-def _by_association(site: Site, spent: Spent, added: npt.NDArray[np.float64]) -> Usage:
+def _by_association(site: Site, spent: Spent, added: Floats) -> Usage:
     """What runs add to the usage of each account and user, and of the accounts above them."""
     factors = {one.name: one.usage_factor for one in site.qos}
     place = {(one.account, one.user): k for k, one in enumerate(site.associations) if not one.partition}

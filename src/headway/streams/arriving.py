@@ -12,16 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.engine.tables import ALL_KNOWN
 from headway.errors import InputError
 from headway.units import seconds_text
 from headway.workload import Ledger, LedgerEntry, Workload
 from headway.workload.ledger import LISTED
 from headway.workload.table import ALWAYS
-
-Table = npt.NDArray[np.int64]
 
 LOOKAHEAD = 100_000
 """Jobs that are held back."""
@@ -43,7 +41,7 @@ class Window:
     """Jobs by columns, in order of submission, then of the log; every job submitted before ``until`` is here
     or was in a window before."""
 
-    columns: dict[str, Table]
+    columns: dict[str, Ints]
     until: int
 
     def __len__(self) -> int:

@@ -15,11 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.workload.table import ALWAYS
-
-Table = npt.NDArray[np.int64]
 
 BLOCK = 1 << 15
 IN_MEMORY = 24
@@ -40,9 +38,9 @@ class Block:
         self.filled = 0
         """Jobs that have been read."""
         self.ended = 0
-        self.table: Table | None = np.full((len(ROWS), size), NOT_ENDED, np.int64)
+        self.table: Ints | None = np.full((len(ROWS), size), NOT_ENDED, np.int64)
         """[column, row]; None while it lies in a file."""
-        self.late: list[Table] = []
+        self.late: list[Ints] = []
         """[row | outcome, job] of jobs that ended since then."""
         self.file: Path | None = None
 
@@ -57,7 +55,7 @@ class Block:
         np.save(self.file, self.table)  # type: ignore[arg-type]
         self.table = None
 
-    def whole(self) -> dict[str, Table]:
+    def whole(self) -> dict[str, Ints]:
         """Its columns, also where no job has been read; the file goes."""
         if self.table is None:
             assert self.file is not None
@@ -79,7 +77,7 @@ class Rows:
         self.given = 0
         """Jobs handed on."""
 
-    def add(self, columns: Mapping[str, Table], rows: Table) -> None:
+    def add(self, columns: Mapping[str, Ints], rows: Ints) -> None:
         """Jobs that were read, by their rows, which together with those before leave no gap in the end."""
         order = np.argsort(rows)
         columns, rows = {name: columns[name][order] for name in ALWAYS}, rows[order]
@@ -93,7 +91,7 @@ class Rows:
             target.filled += end - begin
         self.read += len(rows)
 
-    def end(self, rows: Table, outcome: Mapping[str, Table]) -> None:
+    def end(self, rows: Ints, outcome: Mapping[str, Ints]) -> None:
         """Jobs that have ended, by their rows."""
         order = np.argsort(rows)
         rows = rows[order]
@@ -108,7 +106,7 @@ class Rows:
             else:
                 block.table[FIRST_OUTCOME:, places] = table[:, begin:end]
 
-    def complete(self, last: bool = False) -> Iterator[dict[str, Table]]:
+    def complete(self, last: bool = False) -> Iterator[dict[str, Ints]]:
         """Blocks in order while all their jobs have ended; one that is not full only if ``last``."""
         while self._blocks:
             block = self._blocks[0]
@@ -121,7 +119,7 @@ class Rows:
         for block in held[: max(len(held) - self._in_memory, 0)]:
             block.put_away(self._folder)
 
-    def ended(self) -> Iterator[dict[str, Table]]:
+    def ended(self) -> Iterator[dict[str, Ints]]:
         """After an interruption: all jobs that have ended, in order."""
         while self._blocks:
             columns = self._blocks.popleft().whole()
@@ -137,7 +135,7 @@ class Rows:
         return self._blocks[number - first]
 
 
-def _stretches(numbers: Table) -> Iterator[tuple[int, int, int]]:
+def _stretches(numbers: Ints) -> Iterator[tuple[int, int, int]]:
     """Each number of an ascending list, and where it begins and ends there."""
     edges = np.flatnonzero(np.diff(numbers)) + 1
     begins = [0, *edges.tolist()] if len(numbers) else []

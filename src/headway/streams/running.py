@@ -22,8 +22,8 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.documents import digest_of
 from headway.engine.tables import ALL_KNOWN
 from headway.errors import UsageError
@@ -43,8 +43,6 @@ from headway.workload.formats import looked_at, recognised
 from headway.workload.read import registered
 from headway.workload.swf import read_swf_in_parts
 from headway.workload.table import ALWAYS
-
-Table = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -192,7 +190,7 @@ class Run:
             self.sums.queue.add(*self.simulation.came_and_went())
             self.rows.end(ended, outcome)
 
-    def _hand_on(self, blocks: Iterator[dict[str, Table]]) -> None:
+    def _hand_on(self, blocks: Iterator[dict[str, Ints]]) -> None:
         """Sum up rows that are complete, and write them."""
         for columns in blocks:
             if len(columns[ALWAYS[0]]):
@@ -201,7 +199,7 @@ class Run:
                 if self.file is not None:
                     self.file.add(schedule, self.sums.partitions)
 
-    def _schedule(self, columns: Mapping[str, Table], ledger: Ledger | None) -> Result:
+    def _schedule(self, columns: Mapping[str, Ints], ledger: Ledger | None) -> Result:
         """A block of rows, or none, as a schedule."""
         last = self.arriving.last
         assert last is not None

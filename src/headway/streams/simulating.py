@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.engine.driver import Driver, counts
 from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Ended, Job, Phase, Run
@@ -19,8 +19,6 @@ from headway.streams.arriving import COLUMNS, ROW, Window
 if TYPE_CHECKING:
     from headway.platform import Platform
     from headway.policies.policy import Policy
-
-Table = npt.NDArray[np.int64]
 
 
 class Simulation:
@@ -79,7 +77,7 @@ class Simulation:
         assert self._driver is not None
         self._driver.run_until(t)
 
-    def collect(self) -> tuple[Table, dict[str, Table]]:
+    def collect(self) -> tuple[Ints, dict[str, Ints]]:
         """Rows of the jobs that ended in this window, and what became of them; nothing when asked again."""
         if self._driver is None or not self._fresh:
             return np.zeros(0, np.int64), {}
@@ -96,7 +94,7 @@ class Simulation:
             "promise": state.jobs[Job.PROMISE, done],
         }
 
-    def came_and_went(self) -> tuple[Table, Table]:
+    def came_and_went(self) -> tuple[Ints, Ints]:
         """When jobs were submitted in this window, and when jobs started in it."""
         assert self._driver is not None
         state = self._driver.state

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Floats, Ints
 from headway.metrics import METRICS, ratios
 from headway.metrics.areas import utilization
 from headway.metrics.classes import fairness
@@ -23,7 +24,7 @@ from headway.schedule.files import plain
 from headway.units import SECOND
 from headway.workload.divisions import size_class, size_classes
 
-Ratios = npt.NDArray[np.float64]
+Ratios = Floats
 
 
 class ExactSum:
@@ -113,7 +114,6 @@ class Histogram:
         return math.ldexp((BINS + within + 0.5) / (2 * BINS), power + LEAST)
 
 
-Table = npt.NDArray[np.int64]
 Row = dict[str, Any]
 
 SKETCHED = ("median_wait", "p95_wait", "median_bsld")
@@ -126,7 +126,7 @@ class Queue:
     def __init__(self) -> None:
         self.waiting = self.largest = 0
 
-    def add(self, submitted: Table, started: Table) -> None:
+    def add(self, submitted: Ints, started: Ints) -> None:
         """The submissions and starts in a stretch of time behind the last one."""
         instants = np.concatenate((submitted, started))
         order = np.argsort(instants, kind="stable")
@@ -147,7 +147,7 @@ class Classes:
         self._worst = np.zeros(0)
         self._jobs = np.zeros(0, np.int64)
 
-    def add(self, codes: Table, sample: Sample) -> None:
+    def add(self, codes: Ints, sample: Sample) -> None:
         bsld = sample.bounded_slowdown
         classes, place = np.unique(codes, return_inverse=True)
         for code in classes.tolist():

@@ -8,16 +8,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Floats, Ints
 from headway.campaign.intervals import Paired, paired
 from headway.replay import Fidelity, fidelity
 from headway.schedule import Schedule
 from headway.units import SECOND, WEEK
 from headway.workload.divisions import divisions, size_class, size_classes
 
-Rows = npt.NDArray[np.int64]
-Waits = npt.NDArray[np.float64]
+Waits = Floats
 
 
 SURE = {True: "yes", False: "no", None: "-"}
@@ -146,7 +145,7 @@ def _same(one: Schedule, other: Schedule) -> bool:
     )  # fmt: skip
 
 
-def _common(schedules: Sequence[Schedule]) -> Rows:
+def _common(schedules: Sequence[Schedule]) -> Ints:
     """Numbers of the jobs that are in all schedules."""
     found = np.unique(schedules[0].workload.job)
     for other in schedules[1:]:
@@ -154,14 +153,14 @@ def _common(schedules: Sequence[Schedule]) -> Rows:
     return found.astype(np.int64)
 
 
-def _waits(schedule: Schedule, jobs: Rows) -> Waits:
+def _waits(schedule: Schedule, jobs: Ints) -> Waits:
     """Waits of jobs in seconds."""
     return schedule.wait[schedule.workload.rows_of(jobs)[1]].astype(np.float64) / SECOND
 
 
-def _classes(base: Schedule, rows: Rows, before: Waits, after: Waits, week: Rows) -> Iterator[Class]:
+def _classes(base: Schedule, rows: Ints, before: Waits, after: Waits, week: Ints) -> Iterator[Class]:
     workload = base.workload
-    kinds: dict[str, tuple[Rows, Callable[[int], str]]] = {
+    kinds: dict[str, tuple[Ints, Callable[[int], str]]] = {
         "size": (size_classes(workload.procs[rows]).astype(np.int64), size_class)
     }
     for kind, column in {**divisions(workload), "user": "user"}.items():
@@ -174,7 +173,7 @@ def _classes(base: Schedule, rows: Rows, before: Waits, after: Waits, week: Rows
             yield _class(kind, name(code), before[:, here], after[:, here], week[here])
 
 
-def _class(kind: str, name: str, before: Waits, after: Waits, week: Rows) -> Class:
+def _class(kind: str, name: str, before: Waits, after: Waits, week: Ints) -> Class:
     differences = (after - before).mean(axis=1)
     old, new = before.mean(axis=0), after.mean(axis=0)
     over = paired(week, new, old, np.ones(len(week)))

@@ -12,12 +12,12 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.errors import InputError
 from headway.plain import close, counted
 from headway.units import LONGEST, SECOND, microseconds, seconds_text
 from headway.workload.ledger import LedgerEntry
 from headway.workload.stream import LogStream
-from headway.workload.swf_lines import Ints
 from headway.workload.table import TYPES, Column, Workload
 from headway.writing import replacing
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Mask
 from headway.workload.ledger import LedgerEntry
 from headway.workload.table import Workload
 
@@ -26,7 +26,7 @@ def ended_only(workload: Workload) -> Workload:
     return workload.select(unfinished == 0, rule="unfinished", action=action)
 
 
-def not_started(workload: Workload) -> npt.NDArray[np.bool_]:
+def not_started(workload: Workload) -> Mask:
     """Jobs that still waited when the log was taken: their run time here is what they asked for."""
     unfinished = workload.get("open")
     if unfinished is None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.workload.table import Workload
 
 SLURM = {"partition": "partition", "account": "group", "qos": "queue"}
@@ -37,7 +37,7 @@ def column_of(workload: Workload, name: str) -> str:
     return divisions(workload).get(name, name)
 
 
-def size_classes(procs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def size_classes(procs: Ints) -> Ints:
     """The class of each size, as `size_class` names it."""
     sizes = np.maximum(procs, 1)
     # frexp is exact: the exponent of q - 1 is the number of its binary digits.

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints
+
 LISTED = 20
 """How many job ids an entry names; the count is always complete."""
 
@@ -21,7 +23,7 @@ class LedgerEntry:
     count: int
     jobs: tuple[int, ...] = ()
     dropped: bool = False
-    every: npt.NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    every: Ints | None = field(default=None, repr=False, compare=False)
     """Ids of all dropped jobs; None where jobs were kept."""
 
     @classmethod
@@ -53,7 +55,7 @@ class Ledger:
         """This ledger with more entries at its end; those that count nothing are left out."""
         return Ledger(self.total, self.entries + tuple(entry for entry in entries if entry.count))
 
-    def dropped_jobs(self) -> npt.NDArray[np.int64]:
+    def dropped_jobs(self) -> Ints:
         """Ids of all dropped jobs, entry by entry."""
         every = [entry.every for entry in self.entries if entry.every is not None]
         return np.concatenate([np.zeros(0, dtype=np.int64), *every])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Floats, Ints, Mask
 from headway.units import SECOND
 from headway.workload.divisions import divisions, is_slurms, size_class, size_classes
 from headway.workload.table import Workload
@@ -27,8 +27,6 @@ LENGTHS = (
 
 MOST = 5
 """Users, queues and requested times that are named."""
-
-Ints = npt.NDArray[np.int64]
 
 
 def describe(workload: Workload, procs: int | None) -> dict[str, Any]:
@@ -99,7 +97,7 @@ def _facts(workload: Workload, procs: int | None) -> dict[str, tuple[int | float
     return facts
 
 
-def _with_request(workload: Workload) -> npt.NDArray[np.bool_]:
+def _with_request(workload: Workload) -> Mask:
     """Jobs for which the log names a time; for the others the run time stands for it."""
     named = workload.get("requested_time")
     if named is None:
@@ -135,7 +133,7 @@ class _Classes:
         counts = np.bincount(self.codes).tolist() if len(self.codes) else []
         return list(zip(self.names, counts, strict=False))
 
-    def shares(self, work: npt.NDArray[np.float64]) -> list[tuple[str, float]]:
+    def shares(self, work: Floats) -> list[tuple[str, float]]:
         total = float(work.sum())
         sums = np.bincount(self.codes, weights=work) if len(self.codes) else np.zeros(0)
         return list(zip(self.names, (sums / total if total else sums).tolist(), strict=False))
@@ -161,7 +159,7 @@ def _requests(walltime: Ints) -> list[tuple[float, int]]:
     return [(float(values[place]) / SECOND, int(counts[place])) for place in most.tolist()]
 
 
-def _busiest(workload: Workload, column: str, work: npt.NDArray[np.float64]) -> list[tuple[str, int, float]]:
+def _busiest(workload: Workload, column: str, work: Floats) -> list[tuple[str, int, float]]:
     """Users or queues by the work of their jobs, the most first; jobs of nobody known are left out."""
     known = workload.columns[column] >= 0
     codes, place = np.unique(workload.columns[column][known], return_inverse=True)

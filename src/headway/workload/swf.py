@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.errors import InputError
 from headway.units import SECOND, seconds_text
 from headway.workload import swf_lines
@@ -20,7 +21,7 @@ from headway.workload.header import Header, Source
 from headway.workload.rules import choose
 from headway.workload.stream import LogStream
 from headway.workload.swf_fields import FIELDS, SCALE, job_line
-from headway.workload.swf_lines import Ints, Lines
+from headway.workload.swf_lines import Lines
 from headway.workload.swf_partial import WHOLE_JOBS, WHOLE_JOBS_LINE, is_piece
 from headway.workload.swf_reading import Before
 from headway.workload.swf_rules import apply_rules

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.jit.kernels import entry, kernel
 from headway.workload.swf_fields import EXTRA, FEWEST, LARGEST, MISSING, ROUNDED, SCALE, WIDTH
-from headway.workload.swf_lines import Ints, Lines
+from headway.workload.swf_lines import Lines
 
 _NEWLINE, _BLANK, _TAB, _MINUS, _POINT, _ZERO = 10, 32, 9, 45, 46, 48
 _DIGITS = 18

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints, Mask
 from headway.workload.swf_fields import EXTRA, FEWEST, LARGEST, MISSING, ROUNDED, SCALE, WIDTH
 
-Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
-Mask = npt.NDArray[np.bool_]
 
 _NEWLINE, _BLANK, _MINUS, _POINT, _ZERO = 10, 32, 45, 46, 48
 _PLAIN = b"0123456789-. \t\n"

@@ -7,14 +7,11 @@ numbers the header says so, in a line of its own, because a log that is cut may 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints, Mask
 from headway.units import LONGEST
 from headway.workload.swf_fields import FIELDS
 from headway.workload.swf_reading import Reading
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 PIECES = (2, 4)
 """Least and greatest status of a piece; the last piece has 3 (done) or 4 (failed)."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from headway.arrays import Ints, Mask
 from headway.errors import InputError
 from headway.workload.ledger import LedgerEntry
 from headway.workload.rules import RULES
 from headway.workload.swf_fields import place
-from headway.workload.swf_lines import Ints, Mask
 from headway.workload.table import Column
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from headway.arrays import Ints, Mask
 from headway.units import LATEST, SECOND
 from headway.workload.ledger import Ledger
 from headway.workload.swf_fields import EXTRA, FIELDS, MISSING, ROUNDED, place
-from headway.workload.swf_lines import Ints, Mask
 from headway.workload.swf_partial import join_partial, refuse_partial
 from headway.workload.swf_reading import Before, Reading
 from headway.workload.table import ALWAYS, OPTIONAL, Column

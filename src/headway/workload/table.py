@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Mask
 from headway.errors import InputError
 from headway.plain import counted
 from headway.units import LONGEST, SECOND
@@ -277,9 +278,7 @@ class Workload:
         remedy = f"and the machine has {procs}; give a larger machine"
         return self.without_wide(self.procs <= procs, action, remedy, too_large)
 
-    def without_wide(
-        self, fits: npt.NDArray[np.bool_], action: str, remedy: str, too_large: str | None = None
-    ) -> Workload:
+    def without_wide(self, fits: Mask, action: str, remedy: str, too_large: str | None = None) -> Workload:
         """Without jobs that are too wide, under an entry; or an error, which goes on with the ``remedy``."""
         rule = self.rules.get("too_large", "drop") if too_large is None else too_large
         if rule == "error" and not fits.all():

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Run
@@ -33,7 +33,6 @@ from headway.site.export import ASSOCIATIONS, QOS
 from headway.units import MINUTE, NEVER, SECOND
 from headway.writing import write_text
 
-Times = npt.NDArray[np.int64]
 LEAD = SECOND
 """How long before the present (µs) running jobs begin."""
 STRIDE = 2000
@@ -113,7 +112,7 @@ class RulesPlan:
     now: int
     partition: str = ""
     """Where jobs go that are only tried; empty: the default one."""
-    _starts: Times | None = field(default=None, repr=False)
+    _starts: Ints | None = field(default=None, repr=False)
     _tried: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
     """The start of a job of so many processors and such a limit that were submitted now."""
 
@@ -140,7 +139,7 @@ class RulesPlan:
         start = self._tried[asked]
         return start + asked[1] if start < NEVER else NEVER
 
-    def _run(self, trial: Job | None) -> Times:
+    def _run(self, trial: Job | None) -> Ints:
         """The start of every job (µs since 1970), the one that is tried last; NEVER for one that has none."""
         begin = (self.now - LEAD) // SECOND * SECOND
         present = self.now - begin
@@ -164,7 +163,7 @@ class RulesPlan:
             raise not_foreseen(error) from None
         return np.where(starts < NEVER, starts + begin, NEVER)
 
-    def _coarser(self, limits: Times, procs: Times) -> Site:
+    def _coarser(self, limits: Ints, procs: Ints) -> Site:
         """The site with so long a time between two passes of backfill that there are not too many of them.
 
         Jobs that end are seen at once all the same; only what is backfilled may be foreseen a little late.
@@ -176,8 +175,8 @@ class RulesPlan:
         return replace(self.site, scheduler={**self.site.scheduler, "bf_interval": str(interval)})
 
     def _simulated(
-        self, comes: Times, procs: Times, limits: Times, names: dict[str, list[str]], begin: int
-    ) -> Times:
+        self, comes: Ints, procs: Ints, limits: Ints, names: dict[str, list[str]], begin: int
+    ) -> Ints:
         columns, labels = {}, {}
         for name, values in names.items():
             labels[name] = sorted(set(values))
@@ -204,7 +203,7 @@ def not_foreseen(error: HeadwayError) -> Refused:
     return Refused(f'{error}; give the cluster policy = "conservative", which only counts processors')
 
 
-def _first_starts(driver: Driver, count: int) -> Times:
+def _first_starts(driver: Driver, count: int) -> Ints:
     starts = np.full(count, NEVER, np.int64)
     runs = driver.state.runs[:, : int(driver.state.clock[Clock.RUNS])]
     for job, start in zip(runs[Run.JOB][::-1].tolist(), runs[Run.START][::-1].tolist(), strict=True):

@@ -22,15 +22,14 @@ from math import exp, floor, lgamma, log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from headway.arrays import Floats
 
 BUCKETS = 48
 BUCKET_SECONDS = 1800
 DAY_SECONDS = BUCKETS * BUCKET_SECONDS
 FIRST_BUCKET = 11
 """The model's day starts with this half hour (5 a.m.), counted from 1."""
-
-Floats = NDArray[np.float64]
 
 
 def gamma_cdf(x: float, shape: float, scale: float) -> float:

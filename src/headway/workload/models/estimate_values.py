@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Floats, Ints
 from headway.errors import UsageError
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Distinct = Literal["linear", "power"] | int
 
 HEAD = 20

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.units import SECOND
-from headway.workload.models.estimate_values import HOUR, Distinct, Ints, histogram
+from headway.workload.models.estimate_values import HOUR, Distinct, histogram
 
 
 def tsafrir(

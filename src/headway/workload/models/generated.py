@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Ints
 from headway.binding import bind, describe
 from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.workload.header import Header, Source
 from headway.workload.models.estimates import f_model, tsafrir
 from headway.workload.table import Workload
-
-Ints = NDArray[np.int64]
 
 
 def generated(

@@ -14,8 +14,8 @@ from math import floor, log2, sqrt
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Floats, Ints
 from headway.binding import canonical, describe
 from headway.errors import UsageError
 from headway.units import SECOND
@@ -83,8 +83,6 @@ INTERACTIVE = JobClass(
 
 
 Kind = Literal["typeless", "batch", "interactive", "both"]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LONGEST_LOG_RUN = 12.0
 """Run times are redrawn above e^12 s, about 45 hours."""

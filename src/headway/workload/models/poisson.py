@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.binding import canonical, describe
 from headway.errors import UsageError
 from headway.grammar import Call, parse_call
 from headway.units import SECOND
-from headway.workload.models.generated import Ints, generated
+from headway.workload.models.generated import generated
 from headway.workload.table import Workload
 
 

@@ -8,11 +8,10 @@ Downey: A. B. Downey, "A model for speedup of parallel programs", UC Berkeley te
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from headway.arrays import Floats
 from headway.errors import UsageError
-
-Floats = NDArray[np.float64]
 
 
 def amdahl(parallel_fraction: ArrayLike, n: ArrayLike) -> Floats:

@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.site.values import clock_time
 from headway.units import SECOND
 from headway.workload.slurm import cells
@@ -19,7 +19,6 @@ from headway.workload.slurm.submit_line import options_and_script
 if TYPE_CHECKING:
     import polars as pl
 
-Ints = npt.NDArray[np.int64]
 
 NUMBERS = (
     "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",

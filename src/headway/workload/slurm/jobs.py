@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints, Mask
 from headway.units import SECOND
 from headway.workload.ledger import LedgerEntry
 from headway.workload.slurm import requests, states
@@ -17,8 +18,6 @@ from headway.workload.slurm.not_modelled import BIT
 from headway.workload.slurm.records import UNKNOWN
 from headway.workload.slurm.runs import Repeats, repeats
 
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 Columns = dict[str, npt.NDArray[Any]]
 
 _UNKNOWN_TIME = -SECOND
@@ -155,7 +154,7 @@ def _taken(jobs: Jobs) -> int:
     return max(int(column.max(initial=UNKNOWN)) for column in (jobs.get("submit"), jobs.get("end"), until))
 
 
-def _refused(jobs: Jobs) -> npt.NDArray[np.bool_]:
+def _refused(jobs: Jobs) -> Mask:
     """Submissions that Slurm refused and recorded all the same: failed in that second, on no node."""
     failed = (jobs.records["state"] == states.FAILED) & (jobs.get("elapsed") == 0)
     at_once = (jobs.get("start") == jobs.get("submit")) & (jobs.get("end") == jobs.get("submit"))

@@ -9,12 +9,13 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints, Mask
 from headway.errors import InputError
 from headway.units import SECOND
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.rules import choose
-from headway.workload.slurm.jobs import REQUESTS, Columns, Ints, Jobs, fields, settle
+from headway.workload.slurm.jobs import REQUESTS, Columns, Jobs, fields, settle
 from headway.workload.slurm.json_jobs import SacctJson
 from headway.workload.slurm.not_modelled import counted
 from headway.workload.slurm.records import Records
@@ -120,7 +121,7 @@ def _keys(records: Columns, steps: Columns) -> tuple[Ints, Ints]:
     return merged[: len(key)], merged[len(key) :]
 
 
-def _steps_noted(jobs: Jobs, ours: npt.NDArray[np.bool_], steps: Columns) -> None:
+def _steps_noted(jobs: Jobs, ours: Mask, steps: Columns) -> None:
     for rows, action in (
         (ours, "steps (.batch, .extern, .0): no jobs, read for the memory they used"),
         (~ours, "steps whose job has no record of its own: no jobs, left out"),

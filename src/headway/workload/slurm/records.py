@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.errors import InputError
 from headway.workload.slurm import cells, states
 from headway.workload.slurm.asked import Lines
@@ -39,8 +40,6 @@ _SOURCES: dict[str, tuple[tuple[str, Callable[[pl.Series], pl.Series]], ...]] = 
 CLOCKS = {"submit": "Submit", "eligible": "Eligible", "start": "Start", "end": "End"}
 UNKNOWN = np.iinfo(np.int64).min
 """Stands for an unknown value until rules are applied."""
-
-Ints = npt.NDArray[np.int64]
 
 
 class Records:

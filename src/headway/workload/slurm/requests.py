@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints, Mask
 from headway.workload.slurm import cells
 from headway.workload.slurm.asked import NUMBERS, TEXTS, Lines, count_of
 from headway.workload.slurm.job_ids import array_and_task, shown_ids
@@ -18,7 +18,6 @@ from headway.workload.slurm.job_ids import array_and_task, shown_ids
 if TYPE_CHECKING:
     import polars as pl
 
-Ints = npt.NDArray[np.int64]
 
 SHAPE = ("min_nodes", "tasks", "cpus_per_task", "tasks_per_node")
 """What a line says of nodes and tasks. Where it says nothing, the job script may, which is not in the log:
@@ -119,7 +118,7 @@ def _gpus(text: str) -> int:
     return sum(count_of(words[-1]) or 1 for words in parts if words[0] == "gpu")
 
 
-def _with_gpus(found: dict[str, Ints], gpus: Ints, told: npt.NDArray[np.bool_]) -> None:
+def _with_gpus(found: dict[str, Ints], gpus: Ints, told: Mask) -> None:
     """CPUs and memory for each GPU, and how many nodes a job may have whose GPUs are not counted by node.
 
     ``told`` are jobs that say how many tasks they have. One that wants CPUs for each GPU has tasks of so many
@@ -199,7 +198,7 @@ def _listed(asked: pl.Series, recorded: pl.Series) -> pl.Series:
 def _gres_from_tres(
     lists: pl.Series,
     had: pl.Series,
-    spread: npt.NDArray[np.bool_],
+    spread: Mask,
     found: dict[str, Ints],
     asked: dict[str, pl.Series],
 ) -> None:

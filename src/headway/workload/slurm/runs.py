@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from headway.arrays import Ints, Mask
 from headway.workload.slurm import states
 
-Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 _OPEN = (states.PENDING, states.RUNNING)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints, Mask
 from headway.errors import InputError
 from headway.workload.slurm.export import ALSO_READ, COLUMNS, EXPORT, FREE_TEXT, missing, spelled
 from headway.workload.slurm.repairs import LONGEST, MAY_BREAK, STAND_IN, Repairs
@@ -27,8 +27,8 @@ class Table(NamedTuple):
     """Records of a block: one string column for each that is read, and the line each stands on."""
 
     frame: pl.DataFrame
-    line: npt.NDArray[np.int64]
-    repaired: npt.NDArray[np.bool_]
+    line: Ints
+    repaired: Mask
     """Records with a separator or a line end inside a text."""
 
 
@@ -139,9 +139,7 @@ class SacctText:
         text, line, repaired = self._records(text, first, width)
         return Table(self._frame(text), line, repaired)
 
-    def _records(
-        self, text: bytes, first: int, width: int
-    ) -> tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    def _records(self, text: bytes, first: int, width: int) -> tuple[bytes, Ints, Mask]:
         """The text with one record to a line, the number of each line, and which were put together."""
         codes = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero(codes == _NEWLINE)
@@ -158,11 +156,11 @@ class SacctText:
     def _sound(
         self,
         text: bytes,
-        ends: npt.NDArray[np.int64],
-        fields: npt.NDArray[np.int64],
+        ends: Ints,
+        fields: Ints,
         width: int,
-        line: npt.NDArray[np.int64],
-    ) -> tuple[bytes, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        line: Ints,
+    ) -> tuple[bytes, Mask, Mask]:
         """The text without blank lines and repeated headers, and with broken records put together."""
         kept, repaired = np.ones(len(ends), np.bool_), np.zeros(len(ends), np.bool_)
         starts = np.append(0, ends[:-1] + 1)

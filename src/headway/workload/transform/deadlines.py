@@ -8,10 +8,11 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import Ints, by_submission, generator, multiplied
+from headway.workload.transform.rebuild import by_submission, generator, multiplied
 from headway.workload.transform.registry import transformation
 
 Days = Literal["morning", "workday", "monday"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Mask
 from headway.errors import UsageError
 from headway.units import microseconds
 from headway.workload.ledger import LedgerEntry
@@ -80,6 +80,6 @@ def limit(workload: Workload, walltime: float, longer: Literal["kill", "drop"] =
     return told.with_columns(walltime=np.minimum(workload.walltime, most))
 
 
-def _runs_past(workload: Workload, most: int) -> NDArray[np.bool_]:
+def _runs_past(workload: Workload, most: int) -> Mask:
     """Which jobs would run longer than `most` µs; who runs beyond a shorter request is killed at that."""
     return np.minimum(workload.runtime, workload.walltime) > most

@@ -15,16 +15,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.units import microseconds
 from headway.workload.ledger import LedgerEntry
 from headway.workload.table import Workload
 from headway.workload.transform.rebuild import by_submission
 from headway.workload.transform.registry import transformation
-
-Ints = NDArray[np.int64]
 
 NOBODY = -1
 

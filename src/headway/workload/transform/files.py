@@ -15,10 +15,11 @@ from typing import Literal
 
 import numpy as np
 
+from headway.arrays import Ints, Mask
 from headway.errors import UsageError
 from headway.units import microseconds
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import Ints, Mask, generator, probabilities
+from headway.workload.transform.rebuild import generator, probabilities
 from headway.workload.transform.registry import transformation
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.arrays import Floats, Ints, Mask
 from headway.errors import UsageError
 from headway.plain import close
 from headway.units import LONGEST, SECOND
@@ -19,8 +20,6 @@ from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.table import TYPES, Workload
 
 Column = NDArray[Any]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 MOST_NAMED = 12
 """Names that a message lists at most."""
@@ -60,7 +59,7 @@ def moved(workload: Workload, submit: Ints) -> dict[str, Column]:
     return columns
 
 
-def on_grid(times: NDArray[np.float64], like: Column) -> Ints:
+def on_grid(times: Floats, like: Column) -> Ints:
     """Times (µs) to the nearest second where all of `like` are whole seconds, else to the nearest µs."""
     step = step_of(like)
     return np.rint(times / step).astype(np.int64) * step
@@ -167,7 +166,7 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(seed))
 
 
-def probabilities(shares: list[float], where: str) -> NDArray[np.float64]:
+def probabilities(shares: list[float], where: str) -> Floats:
     """Shares as probabilities; they need not add up to 1."""
     values = np.array(shares, float)
     if len(values) == 0 or np.any(values < 0) or values.sum() <= 0:
@@ -175,7 +174,7 @@ def probabilities(shares: list[float], where: str) -> NDArray[np.float64]:
     return np.asarray(values / values.sum())
 
 
-def executed_area(workload: Workload) -> NDArray[np.float64]:
+def executed_area(workload: Workload) -> Floats:
     """Processor-seconds each job uses when it runs: procs x min(runtime, walltime)."""
     ran = np.minimum(workload.runtime, workload.walltime)
     return workload.procs * (ran / SECOND)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
-import numpy.typing as npt
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.units import LONGEST, SECOND
 from headway.workload.annotations import KB_PER_MB
@@ -56,7 +56,6 @@ SWAP_TABLE: tuple[tuple[str, str, float, float], ...] = (
 )
 """(input class, benchmark, average size in MB, average swapping time in s)."""
 
-Ints = npt.NDArray[np.int64]
 Point = tuple[str, str, float, float]
 
 BANDWIDTH = 6000.0
@@ -65,7 +64,7 @@ SUSPICIOUS = (("A", "LU"), ("C", "FT"))
 """Points of the table far off the line of their class: probably misprints."""
 
 
-def swap_times(memory_kb: npt.NDArray[np.int64], bandwidth: float = BANDWIDTH) -> Ints:
+def swap_times(memory_kb: Ints, bandwidth: float = BANDWIDTH) -> Ints:
     """Time (µs, rounded up) to move so many kB at so many MB/s; -1 where the size is unknown."""
     over, by = Decimal(str(bandwidth)).as_integer_ratio()
     divisor = over * KB_PER_MB

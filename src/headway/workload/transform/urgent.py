@@ -6,12 +6,12 @@ from typing import Literal
 
 import numpy as np
 
+from headway.arrays import Ints
 from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
 from headway.workload.transform.rebuild import (
-    Ints,
     by_submission,
     generator,
     multiplied,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Floats, Ints
 from headway.binding import canonical, describe
 from headway.errors import UsageError
 from headway.units import SECOND, microseconds, seconds_text
@@ -29,7 +29,6 @@ from headway.workload.transform.rebuild import (
 )
 from headway.workload.transform.registry import register_many
 
-Floats = NDArray[np.float64]
 WEEK = 604_800.0
 
 
@@ -100,7 +99,7 @@ def busiest_week(
     return float(used.max()) / (machine_size(workload, procs, "weeks") * WEEK)
 
 
-def _busy(starts: NDArray[np.int64], used: Floats, at_least: float, span: int) -> NDArray[np.int64]:
+def _busy(starts: Ints, used: Floats, at_least: float, span: int) -> Ints:
     """Places of the windows to keep: busy enough, and none before the one kept last is over."""
     kept: list[int] = []
     for k in np.flatnonzero(used >= at_least).tolist():
@@ -109,7 +108,7 @@ def _busy(starts: NDArray[np.int64], used: Floats, at_least: float, span: int) -
     return np.array(kept, np.int64)
 
 
-def _utilization(workload: Workload, starts: NDArray[np.int64], span: int, kind: str) -> Floats:
+def _utilization(workload: Workload, starts: Ints, span: int, kind: str) -> Floats:
     """Processor-seconds used in each window [start, start + span)."""
     if kind == "submitted":
         order = workload.order
@@ -139,7 +138,7 @@ def _recorded_width(workload: Workload) -> Floats:
     return width.astype(float)
 
 
-def _area_until(times: NDArray[np.int64], since: NDArray[np.int64], width: Floats) -> Floats:
+def _area_until(times: Ints, since: Ints, width: Floats) -> Floats:
     """sum(width x (time - since)) over those with since < time, in processor-seconds, for each time."""
     order = np.argsort(since, kind="stable")
     at = since[order] / SECOND

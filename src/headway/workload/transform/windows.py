@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Mask
 from headway.errors import UsageError
 from headway.units import SECOND, microseconds
 from headway.workload.table import Workload
@@ -48,7 +48,7 @@ def part(workload: Workload, which: Literal["train", "test"] = "test", train: fl
     )
 
 
-def before_line(workload: Workload, share: float) -> NDArray[np.bool_]:
+def before_line(workload: Workload, share: float) -> Mask:
     """Which jobs were submitted before this share of the log's time was over."""
     return np.asarray(workload.submit < line_of(workload, share))
 
