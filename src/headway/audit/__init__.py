@@ -37,7 +37,8 @@ def audit(schedule: Schedule | Record, workload: Workload | None = None, policy:
     else:
         raise UsageError(f"{schedule!r:.60} is no schedule; load a folder with headway.Schedule.load(folder)")
     laws = {law.name: law for law in UNIVERSAL}
-    laws |= {law.name: law for law in (laws_of(policy, record) if policy else ())}
+    promised = {law.name: law for law in (laws_of(policy, record) if policy else ())}
+    laws |= promised
     checked: list[Law] = []
     counts: dict[str, int] = {}
     faults: list[Fault] = []
@@ -47,4 +48,5 @@ def audit(schedule: Schedule | Record, workload: Workload | None = None, policy:
             checked.append(law)
             counts[law.name] = finding.count
             faults.extend(replace(fault, law=law.name) for fault in finding.faults)
-    return Audit(len(record), tuple(checked), counts, faults, unix_start)
+    not_judged = tuple(law for name, law in promised.items() if name not in counts)
+    return Audit(len(record), tuple(checked), counts, faults, unix_start, not_judged)

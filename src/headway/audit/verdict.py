@@ -62,6 +62,8 @@ class Audit:
     faults: list[Fault]
     unix_start: int | None = None
     """When the log's clock was 0, in seconds since 1970, where the log says so."""
+    not_judged: tuple[Law, ...] = ()
+    """Invariants of the policy that cannot be judged from what the schedule tells."""
 
     @property
     def ok(self) -> bool:

@@ -161,6 +161,7 @@ def _print_json(verdicts: dict[str, Audit]) -> None:
             "ok": verdict.ok,
             "jobs": verdict.jobs,
             "laws": verdict.table(),
+            "not_judged": [law.name for law in verdict.not_judged],
             "faults": [
                 asdict(fault) | {"time": None if fault.time is None else fault.time / 1e6}
                 for fault in verdict.faults
@@ -190,4 +191,6 @@ def _print(name: str, verdict: Audit) -> None:
         dated = fault.time is not None and verdict.unix_start is not None
         when = f" ({date_text(fault.time, verdict.unix_start)})" if dated else ""  # type: ignore[arg-type]
         console.print(f"{fault}{when}", style="red")
+    for law in verdict.not_judged:
+        console.print(f"not judged: {law.name}, {law.demands}", style="dim")
     console.print(str(verdict), style="bold")

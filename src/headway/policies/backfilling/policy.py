@@ -203,6 +203,9 @@ class Conservative(Baseline, Policy):
     def laws(self, seen: Seen) -> tuple[str, ...]:
         if seen.outages is not None:
             return before_maintenance(seen)
-        if self.params.get("compress") == "scratch":
-            return never_idle(seen)
-        return ("promise",) if one_queue(seen) else ()
+        if not one_queue(seen):
+            return ()
+        plain = self.estimate == "requested" and all_alike(self, seen)
+        starts = ("conservative starts",) if plain else ()
+        promises = never_idle(seen) if self.params.get("compress") == "scratch" else ("promise",)
+        return (*promises, *starts)
