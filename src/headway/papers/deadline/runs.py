@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from headway.metrics.deadlines import deadlines
-from headway.metrics.ratios import slowdown, walltime_slowdown
+from headway.metrics.ratios import walltime_slowdown
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import mean_ratio, mean_time, quantile_time
 from headway.papers.deadline.logs import Log, labelled, prepared
@@ -74,7 +74,6 @@ def measure(schedule: Schedule) -> Numbers:
     found = {**deadlines(sample), **schedule.own}
     found["wait"] = mean_time(sample.wait)
     found["slowdown"] = mean_ratio(walltime_slowdown(sample.wait, sample.walltime))
-    found["run_slowdown"] = mean_ratio(slowdown(sample.flow, sample.run))
     flexible = sample.schedule.workload.columns["deadline"] >= 0
     for label, jobs in (("priority", ~flexible), ("flexible", flexible)):
         found[f"{label}_p95_wait"] = quantile_time(sample.wait[jobs], 95) if jobs.any() else None

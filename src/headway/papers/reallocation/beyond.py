@@ -202,11 +202,7 @@ def summary(run: Schedule, reference: Schedule) -> Numbers:
         "wait": float(run.wait.mean()) / 1e6,
         "response": float(run.response.mean()) / 1e6,
         "reference_response": float(reference.response.mean()) / 1e6,
-        "moves": float(len(run.moves)) if run.moves is not None else 0.0,
         "starving": float(str(run.own["starving_tasks"])),
-        "estimates": float(str(run.own["estimates"])),
-        "sequential": float((run.procs == 1).mean()),
-        "mean_procs": float(run.procs.mean()),
     }
 
 

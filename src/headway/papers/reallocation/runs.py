@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.campaign.identity import workload_digest
-from headway.metrics.reallocation import came, grid_tasks, impact
+from headway.metrics.reallocation import came, impact
 from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
 from headway.plain import Notify
@@ -85,14 +85,11 @@ class Runs:
 
 def measure(schedule: Schedule, reference: Schedule) -> Numbers:
     """The paper's four numbers and some of ours, with the time that the simulation took."""
-    tasks = grid_tasks(schedule)
     return {
         **impact(schedule, reference),
         **came(schedule),
         **schedule.own,
         "jobs": len(schedule),
-        "reference_response": float(reference.response[tasks].mean()) / 1e6,
-        "reference_wait": float(reference.wait[tasks].mean()) / 1e6,
         "seconds": schedule.provenance["timing"]["simulation_cpu_seconds"],
     }
 

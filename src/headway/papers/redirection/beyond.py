@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from headway.metrics.sample import Sample
+from headway.papers.page import rows_of
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Found, at_point, best, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
@@ -50,28 +51,27 @@ def kind(log: Log) -> Kind:
 
 def which_logs(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
     """Each log's best point beside what its weeks are like, from the largest gain to the smallest."""
-    head = [
-        "log", "processors", "jobs a week", "mean BSLD of EASY", "jobs that fit the group", "their work",
-        "newcomers while one runs", "best theta, alpha", "ratio of mean BSLD (average)", "(median)",
-        "weeks better", "mean response",
-    ]  # fmt: skip
-    rows = []
-    for log in logs:
-        top, found = Found.on(log, runs).top, kind(log)
-        rows.append(
-            (
-                top["mean_bsld_ratio_mean"],
-                [
-                    log.cluster.title, f"{log.procs:,}", f"{found.jobs:,.0f}",
-                    f"{top['mean_bsld_without']:.1f}", f"{100 * found.eligible:.0f} %",
-                    f"{100 * found.eligible_work:.0f} %", f"{found.newcomers:,.0f}",
-                    f"{top['theta']}, {top['alpha']:g}", f"{top['mean_bsld_ratio_mean']:.3f}",
-                    f"{top['mean_bsld_ratio']:.3f}", f"{100 * top['weeks_better']:.0f} %",
-                    f"{100 * (top['mean_response_ratio'] - 1):+.0f} %",
-                ],
-            )
-        )  # fmt: skip
-    return [head, *(row for _, row in sorted(rows, key=lambda one: one[0]))]
+    tops = [(log, Found.on(log, runs).top) for log in logs]
+    lines = []
+    for log, top in sorted(tops, key=lambda one: one[1]["mean_bsld_ratio_mean"]):
+        found = kind(log)
+        lines.append(
+            {
+                "log": log.cluster.title,
+                "processors": f"{log.procs:,}",
+                "jobs a week": f"{found.jobs:,.0f}",
+                "mean BSLD of EASY": f"{top['mean_bsld_without']:.1f}",
+                "jobs that fit the group": f"{100 * found.eligible:.0f} %",
+                "their work": f"{100 * found.eligible_work:.0f} %",
+                "newcomers while one runs": f"{found.newcomers:,.0f}",
+                "best theta, alpha": f"{top['theta']}, {top['alpha']:g}",
+                "ratio of mean BSLD (average)": f"{top['mean_bsld_ratio_mean']:.3f}",
+                "(median)": f"{top['mean_bsld_ratio']:.3f}",
+                "weeks better": f"{100 * top['weeks_better']:.0f} %",
+                "mean response": f"{100 * (top['mean_response_ratio'] - 1):+.0f} %",
+            }
+        )
+    return rows_of(lines)
 
 
 def side_by_side(log: Log, weeks: str, theta: int, alpha: float) -> Iterator[tuple[Schedule, Schedule]]:

@@ -90,12 +90,8 @@ def over_weeks(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
         pl.col("worst_is_redirected").cast(pl.Float64).mean(),
         pl.col("redirected_among_worst").mean(),
         (pl.col("mean_bsld_ratio") < 1).mean().alias("weeks_better"),
-        (pl.col("mean_response_ratio") > 1).mean().alias("weeks_longer"),
-        pl.col("jobs").mean(),
-        pl.col("wasted_area").mean(),
         (pl.col("wasted_area") / (pl.col("capacity") * pl.col("makespan"))).mean().alias("wasted_share"),
         pl.col("mean_queued_again").mean(),
-        pl.col("dropped").sum(),
     ]
     return frame.group_by(list(by), maintain_order=True).agg(aggregates)
 

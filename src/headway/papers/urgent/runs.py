@@ -120,7 +120,7 @@ def measure(schedule: Schedule) -> Numbers:
         for row in rows
     ]
     found["utilization"] = utilization(sample.areas.useful, schedule.capacity, sample.span)
-    found["wasted_area"], found["swap_area"] = sample.areas.wasted, sample.areas.swap
+    found["wasted_area"] = sample.areas.wasted
     found["dropped"] = sum(entry.count for entry in schedule.workload.ledger if entry.rule == "too_large")
     found["jobs"] = len(schedule)
     memory = schedule.workload.get("memory_kb")
