@@ -151,34 +151,34 @@ def _moved(found: Campaign, mean: Means) -> Iterator[Claim]:
 def _earlier(found: Campaign, mean: Means) -> Iterator[Claim]:
     """Figure 8: how many of the impacted tasks end earlier."""
     source = "section 5.1"
-    every = [value for *_, value in found.experiments("early")]
-    mostly = [value > 0.5 for value in every]
-    yield Claim(
-        "more tasks early than late",
-        "all but 3 runs, and April without cancellation",
-        f"{share_text(_mean(mostly))} of the runs",
-        direction(mostly),
-        tested="direction",
-        source=f"{source}, Figure 8",
-    )
+    said = "all but 3 runs, and April without cancellation"
+    yield _mostly_early(found, "more tasks early than late", said, f"{source}, Figure 8")
     early = {c: mean[c]["early"] for c in COUPLES}
-    said = ["MinMin-reg", "MCT-reg", "MinMin-can", "MCT-can"]
+    order = ["MinMin-reg", "MCT-reg", "MinMin-can", "MCT-can"]
     yield Claim(
         "early tasks by couple",
-        " < ".join(said),
+        " < ".join(order),
         " < ".join(f"{c} {share_text(early[c])}" for c in sorted(early, key=lambda c: early[c])),
-        direction([early[a] < early[b] for a, b in pairwise(said)]),
+        direction([early[a] < early[b] for a, b in pairwise(order)]),
         tested="order",
         source=source,
     )
+    most = max(value for *_, value in found.experiments("early"))
     yield Claim(
         "early tasks at most",
         "64 % (MCT-can)",
-        share_text(max(every)),
-        level(64, 100 * max(every)),
+        share_text(most),
+        level(64, 100 * most),
         tested="number",
         source=source,
     )
+
+
+def _mostly_early(found: Campaign, claim: str, paper: str, source: str) -> Claim:
+    """In how many of the runs more of the impacted tasks end earlier than later."""
+    mostly = [value > 0.5 for *_, value in found.experiments("early")]
+    ours = f"{share_text(_mean(mostly))} of the runs"
+    return Claim(claim, paper, ours, direction(mostly), tested="direction", source=source)
 
 
 def _responses(found: Campaign, mean: Means) -> Iterator[Claim]:
@@ -278,21 +278,14 @@ def _moved_with_others(found: Campaign, mean: Means) -> Iterator[Claim]:
 def _earlier_with_others(found: Campaign, mean: Means) -> Iterator[Claim]:
     """Figure 12."""
     source = "section 5.2"
-    early = [value for *_, value in found.experiments("early")]
-    mostly = [value > 0.5 for value in early]
-    yield Claim(
-        "more than half of the impacted tasks early",
-        "in all but two runs",
-        f"{share_text(_mean(mostly))} of the runs",
-        direction(mostly),
-        tested="direction",
-        source=f"{source}, Figure 12",
-    )
+    claim = "more than half of the impacted tasks early"
+    yield _mostly_early(found, claim, "in all but two runs", f"{source}, Figure 12")
+    early = float(np.mean([value for *_, value in found.experiments("early")]))
     yield Claim(
         "early among the impacted",
         "close to 70 % in most runs",
-        f"mean {share_text(float(np.mean(early)))}",
-        level(70, 100 * float(np.mean(early))),
+        f"mean {share_text(early)}",
+        level(70, 100 * early),
         tested="number",
         source=source,
     )
