@@ -260,13 +260,8 @@ class Simulation:
 
     def _submit(self, t: int, job: Job, tell: bool) -> None:
         rows = np.zeros(JOB_ROWS, np.int64)
-        rows[[JobRow.PROCS, JobRow.WALL, JobRow.PLAN, JobRow.PROMISE, JobRow.RUN]] = (
-            job.procs,
-            job.walltime,
-            job.walltime,
-            -1,
-            -1,
-        )
+        rows[[JobRow.PROCS, JobRow.WALL, JobRow.PLAN]] = job.procs, job.walltime, job.walltime
+        rows[[JobRow.PROMISE, JobRow.RUN]] = -1
         job.number = self.driver.join(rows, job.runtime)
         self.of_number.append(job)
         self.jobs[job.name] = job

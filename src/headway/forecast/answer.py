@@ -190,12 +190,8 @@ def alternatives(
         found.append(("half the processors", replace(question, procs=smaller)))
     found.append(("half as long", replace(question, walltime=shorter)))
     if smaller:
-        found.append(
-            (
-                "half the processors, twice as long",
-                replace(question, procs=smaller, walltime=2 * question.walltime),
-            )
-        )
+        longer = replace(question, procs=smaller, walltime=2 * question.walltime)
+        found.append(("half the processors, twice as long", longer))
     for hours in LATER:
         found.append((f"submitted {hours} h later", replace(question, later=hours * HOUR)))
     for name, code in partitions:

@@ -375,10 +375,8 @@ class Batch:
         user's own may, cannot have that: :meth:`forget_past` is for it.
         """
         engine, clock = self.engine, self.engine.state.clock
-        columns, live = (
-            len(engine.of_column),
-            int(clock[Clock.WAITS] + clock[Clock.RUNS_NOW] + clock[Clock.SUSPENDS]),
-        )
+        columns = len(engine.of_column)
+        live = int(clock[Clock.WAITS] + clock[Clock.RUNS_NOW] + clock[Clock.SUSPENDS])
         if engine.own is not None or not engine.kind.takes_other_numbers:
             return False
         if engine.is_open or columns < max(FORGET_AFTER, 2 * live):

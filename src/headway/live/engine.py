@@ -189,10 +189,8 @@ class Engine(Cluster):
         for number, job in jobs:
             self.know(number, job)
         table[rows, columns] = np.stack([self._rows(number).copy() for number, _ in jobs], axis=1)[rows]
-        table[JobRow.SUBMIT, columns], table[JobRow.PHASE, columns] = (
-            self.state.clock[Clock.NOW],
-            Phase.WAITING,
-        )
+        table[JobRow.SUBMIT, columns] = self.state.clock[Clock.NOW]
+        table[JobRow.PHASE, columns] = Phase.WAITING
         table[JobRow.PROCS, columns] = [job.shape.procs for _, job in jobs]
         for row in self.kind.times:
             logged = table[row, columns].tolist()

@@ -76,11 +76,14 @@ def outage_of(row: Mapping[str, str | None], path: Path, line: int, unix_start: 
     def cell(name: str) -> str:
         return (row.get(name) or "").strip()
 
-    def time(name: str) -> int | None:
-        return None if not cell(name) else moment(cell(name), name, path, line, unix_start)
-
     def wrong(message: str, field: str) -> InputError:
         return InputError(message, file=path, line=line, field=field)
+
+    def time(name: str) -> int | None:
+        try:
+            return moment(cell(name), unix_start) if cell(name) else None
+        except UsageError as error:
+            raise wrong(str(error), name) from None
 
     if None in row:
         raise InputError("has more cells than the header", file=path, line=line)
@@ -107,7 +110,7 @@ def outage_of(row: Mapping[str, str | None], path: Path, line: int, unix_start: 
         raise InputError(str(error), file=path, line=line) from None
 
 
-def moment(text: str, field: str, path: Path, line: int, unix_start: int | None) -> int:
+def moment(text: str, unix_start: int | None) -> int:
     """A time in µs on the log's clock."""
     try:
         if re.fullmatch(r"-?\d+(\.\d+)?", text):
@@ -116,22 +119,12 @@ def moment(text: str, field: str, path: Path, line: int, unix_start: int | None)
             date = datetime.fromisoformat(text)
             date = date if date.tzinfo else date.replace(tzinfo=UTC)
             if unix_start is None:
-                raise InputError(
-                    "is a date, and the log does not say when its clock was 0; give seconds",
-                    file=path,
-                    line=line,
-                    field=field,
-                )
+                raise UsageError("is a date, and the log does not say when its clock was 0; give seconds")
             at = round((date - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() - unix_start) * SECOND
     except (ValueError, OverflowError):
-        raise InputError(
-            f"must be seconds or a date such as 2024-03-04T08:00:00, not {text!r}",
-            file=path,
-            line=line,
-            field=field,
-        ) from None
+        raise UsageError(f"must be seconds or a date such as 2024-03-04T08:00:00, not {text!r}") from None
     if abs(at) > LONGEST:
-        raise InputError(f"is too far away: {text}", file=path, line=line, field=field)
+        raise UsageError(f"is too far away: {text}")
     return at
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from headway.site import values
@@ -61,16 +61,21 @@ def names_of(entry: Entry) -> tuple[str, ...]:
 
 def nodes(entries: Iterable[Entry]) -> tuple[Node, ...]:
     """Every node in the order of definition."""
-    found: list[Node] = []
+    return tuple(_node(name, entry) for name, entry in _each_once(entries, "node", "NodeName", names_of))
+
+
+def _each_once(
+    entries: Iterable[Entry], what: str, key: str, names: Callable[[Entry], Iterable[str]]
+) -> Iterator[tuple[str, Entry]]:
+    """Each name with its entry; one that is defined twice is an error."""
     seen: dict[str, Entry] = {}
     for entry in entries:
-        for name in names_of(entry):
+        for name in names(entry):
             if name in seen:
-                message = f"node {name} is defined a second time; the first is at {seen[name].where}"
-                raise entry.error(message, "NodeName")
+                message = f"{what} {name} is defined a second time; the first is at {seen[name].where}"
+                raise entry.error(message, key)
             seen[name] = entry
-            found.append(_node(name, entry))
-    return tuple(found)
+            yield name, entry
 
 
 def _node(name: str, entry: Entry) -> Node:
@@ -156,16 +161,9 @@ def partitions(
 ) -> tuple[Partition, ...]:
     """Every partition in the order of definition."""
     places = {node.name: place for place, node in enumerate(site_nodes)}
-    found: list[Partition] = []
-    seen: dict[str, Entry] = {}
-    for entry in entries:
-        for name in values.names(entry.get("PartitionName")):
-            if name in seen:
-                message = f"partition {name} is defined a second time; the first is at {seen[name].where}"
-                raise entry.error(message, "PartitionName")
-            seen[name] = entry
-            found.append(_partition(name, entry, places, sets))
-    return tuple(found)
+    key = "PartitionName"
+    named = _each_once(entries, "partition", key, lambda entry: values.names(entry.get(key)))
+    return tuple(_partition(name, entry, places, sets) for name, entry in named)
 
 
 def _places(

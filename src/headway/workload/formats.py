@@ -7,11 +7,10 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import BinaryIO, cast
 
 from headway.errors import InputError
-from headway.workload.stream import refuse_packed, size_of, standard_input, unreadable
+from headway.workload.stream import called, opened, refuse_packed, unreadable
 
 PEEK = 1 << 16
 """Bytes looked at."""
@@ -42,16 +41,9 @@ def looked_at(
     A log is opened once and read forward, so that a pipe loses nothing.
     """
     with ExitStack() as stack:
-        length = 0
+        name, first = called(path), b""
         try:
-            if not isinstance(path, str | os.PathLike):
-                name, stream = str(getattr(path, "name", "-")), path
-            elif (name := os.fspath(path)) == "-":
-                stream = standard_input()
-            else:
-                stream = stack.enter_context(Path(path).open("rb"))
-                length = size_of(stream)
-            first = b""
+            stream, length = stack.enter_context(opened(path))
             while len(first) < PEEK and (more := stream.read(PEEK - len(first))):
                 first += more
         except (OSError, ValueError) as error:

@@ -113,12 +113,8 @@ def read_requests(path: str, rules: Mapping[str, str]) -> Workload:
         return read(path, format=None, compiled=None, **rules)
     with looked_at(path) as (first, source):
         format = recognised(first, path) or "swf"
-        if not format.startswith("sacct"):
-            return read(source, format=format, compiled=None, **rules)
-        from headway.workload.slurm import read_sacct, read_sacct_json
-
-        reader = read_sacct_json if format == "sacct-json" else read_sacct
-        return reader(source, rules, requests=True)
+        more = {"requests": True} if format.startswith("sacct") else {}
+        return reader_of(format)(source, rules, **more)
 
 
 def registered(name: str) -> Copy | None:

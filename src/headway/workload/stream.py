@@ -8,7 +8,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 from weakref import WeakSet
@@ -42,11 +42,7 @@ class LogStream:
     """Chunks of whole lines with `\\n` ends; `sha256` is of the bytes as stored, once all have been read."""
 
     def __init__(self, path: str | os.PathLike[str] | BinaryIO) -> None:
-        self._path = path
-        if isinstance(path, (str, os.PathLike)):
-            self.name = os.fspath(path)
-        else:
-            self.name = str(getattr(path, "name", "-"))
+        self._path, self.name = path, called(path)
         self._hash = hashlib.sha256()
 
     @property
@@ -93,15 +89,7 @@ class LogStream:
         """The bytes as they lie there; never fewer than a file had when it was opened."""
         read = 0
         try:
-            with ExitStack() as stack:
-                length = int(getattr(self._path, "length", 0))
-                if not isinstance(self._path, (str, os.PathLike)):
-                    stored = self._path
-                elif self.name == "-":
-                    stored = standard_input()
-                else:
-                    stored = stack.enter_context(Path(self._path).open("rb"))
-                    length = size_of(stored)
+            with opened(self._path) as (stored, length):
                 while block := stored.read(CHUNK):
                     self._hash.update(block)
                     read += len(block)
@@ -162,10 +150,22 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def size_of(stream: BinaryIO) -> int:
-    """Bytes of a regular file, 0 for everything else."""
-    found = os.fstat(stream.fileno())
-    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+def called(path: str | os.PathLike[str] | BinaryIO) -> str:
+    """What errors call a path or a stream."""
+    return os.fspath(path) if isinstance(path, (str, os.PathLike)) else str(getattr(path, "name", "-"))
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[tuple[BinaryIO, int]]:
+    """What to read a path or a stream from, and how many bytes it has at least: those of a regular file."""
+    if not isinstance(path, (str, os.PathLike)):
+        yield path, int(getattr(path, "length", 0))
+    elif os.fspath(path) == "-":
+        yield standard_input(), 0
+    else:
+        with Path(path).open("rb") as file:
+            found = os.fstat(file.fileno())
+            yield file, found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
 def _one_line_end(texts: Iterator[bytes]) -> Iterator[bytes]:

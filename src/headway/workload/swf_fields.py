@@ -41,6 +41,7 @@ FIELDS = (
     Field("think_time", "think time", True),
 )
 WIDTH = len(FIELDS)
+INDEX = {field.name: index for index, field in enumerate(FIELDS)}
 FEWEST = 5
 """A job line has at least the fields up to the allocated processors."""
 

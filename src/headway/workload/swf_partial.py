@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.arrays import Ints, Mask
 from headway.units import LONGEST
-from headway.workload.swf_fields import FIELDS
+from headway.workload.swf_fields import INDEX
 from headway.workload.swf_reading import Reading
 
 PIECES = (2, 4)
@@ -26,7 +26,6 @@ WHOLE_JOBS = "WholeJobs"
 """The key of a header line that says that no line of the log is a piece of a job."""
 WHOLE_JOBS_LINE = f"; {WHOLE_JOBS}: every line is a job; status 2, 3 and 4 are exit codes, not pieces of jobs"
 
-_INDEX = {field.name: index for index, field in enumerate(FIELDS)}
 
 ADDED = ("runtime", "cpu_time")
 LARGEST_OF = ("allocated", "requested_procs", "requested_time", "used_memory_kb", "requested_memory_kb")
@@ -100,7 +99,7 @@ def refuse_partial(log: Reading) -> None:
             "a piece of a checkpointed job, whose other pieces may stand anywhere in the log; join them with "
             "'headway convert', or simulate the log without --stream",
             int(np.argmax(piece)),
-            _INDEX["status"],
+            INDEX["status"],
         )
 
 
@@ -122,7 +121,7 @@ def _join(log: Reading, pieces: np.ndarray, starts: np.ndarray, firsts: np.ndarr
                 problem = (
                     "the pieces of a checkpointed job add up to more than can be kept; correct their times"
                 )
-                raise log.error(problem, firsts.min(), _INDEX[name])
+                raise log.error(problem, firsts.min(), INDEX[name])
             column[firsts] = np.where(unknown, column[firsts], np.add.reduceat(values, starts))
     for name in LARGEST_OF:
         if (column := log.columns.get(name)) is not None:

@@ -13,12 +13,11 @@ import numpy as np
 from headway.arrays import Ints, Mask
 from headway.units import LATEST, SECOND
 from headway.workload.ledger import Ledger
-from headway.workload.swf_fields import EXTRA, FIELDS, MISSING, ROUNDED, place
+from headway.workload.swf_fields import EXTRA, FIELDS, INDEX, MISSING, ROUNDED, place
 from headway.workload.swf_partial import join_partial, refuse_partial
 from headway.workload.swf_reading import Before, Reading
 from headway.workload.table import ALWAYS, OPTIONAL, Column
 
-_INDEX = {field.name: index for index, field in enumerate(FIELDS)}
 CANCELLED = 5
 QUANTITIES = (
     "wait", "cpu_time", "think_time", "allocated", "used_memory_kb", "requested_procs", "requested_time",
@@ -84,7 +83,7 @@ def _as_written(log: Reading, flags: Column) -> None:
     status = log.columns.get("status")
     if status is not None:
         foreign = (status < -1) | (status > CANCELLED)
-        log.act("foreign_status", foreign, _INDEX["status"], "a status outside -1 to 5", keep="kept as it is")
+        log.act("foreign_status", foreign, INDEX["status"], "a status outside -1 to 5", keep="kept as it is")
     negative = np.zeros(len(log.line), dtype=np.bool_)
     first = -1
     for name in QUANTITIES:
@@ -92,9 +91,9 @@ def _as_written(log: Reading, flags: Column) -> None:
         if column is None:
             continue
         below = column < 0
-        wrong = below & (column != (-SECOND if FIELDS[_INDEX[name]].is_time else -1))
+        wrong = below & (column != (-SECOND if FIELDS[INDEX[name]].is_time else -1))
         if wrong.any() and (first < 0 or np.argmax(wrong) < np.argmax(negative)):
-            first = _INDEX[name]
+            first = INDEX[name]
         negative |= wrong
         column[below] = -1
     log.act("negative", negative, first, "a negative number other than -1", unknown="read as unknown")
@@ -111,22 +110,22 @@ def waiting(log: Reading) -> Mask:
 def _no_job(log: Reading) -> None:
     """Drop lines that no job can be made of for want of a submit or a run time."""
     submit, runtime, status = log.get("submit"), log.get("runtime"), log.get("status")
-    log.act("no_submit", submit < 0, _INDEX["submit"], "submit time unknown", drop="dropped")
+    log.act("no_submit", submit < 0, INDEX["submit"], "submit time unknown", drop="dropped")
     cancelled, waits = status == CANCELLED, waiting(log)
     # Kept or not, a cancelled job whose run time is unknown cannot be run: that is the next rule's.
     cancelled &= runtime == 0 if log.rules["cancelled"] == "keep" else runtime <= 0
     done = "waits until then (by Slurm's rules; others drop it)"
-    log.act("cancelled", waits, _INDEX["status"], "cancelled while it waited", wait=done)
+    log.act("cancelled", waits, INDEX["status"], "cancelled while it waited", wait=done)
     log.act(
         "cancelled",
         cancelled & ~waits,
-        _INDEX["status"],
+        INDEX["status"],
         "cancelled before it ran",
         value="keep" if log.rules["cancelled"] == "keep" else "drop",
         drop="dropped",
         keep="kept as a job",
     )
-    log.act("unknown_runtime", runtime < 0, _INDEX["runtime"], "run time unknown", drop="dropped")
+    log.act("unknown_runtime", runtime < 0, INDEX["runtime"], "run time unknown", drop="dropped")
 
 
 def _procs(log: Reading) -> Ints:
@@ -136,7 +135,7 @@ def _procs(log: Reading) -> Ints:
     other = "allocated" if wanted == "requested" else "requested"
     first, second = names[wanted], names[other]
     procs = np.where(first > 0, first, second)
-    field = _INDEX["requested_procs"]
+    field = INDEX["requested_procs"]
     log.act("no_procs", procs <= 0, field, "neither requested nor allocated processors", drop="dropped")
     taken = f"the {other} ones taken"
     log.act("procs", first <= 0, None, f"{wanted} processors missing", requested=taken, allocated=taken)
@@ -151,7 +150,7 @@ def _times(log: Reading) -> None:
     """Run times of zero, requested times that are missing, runs beyond the request."""
     runtime = log.get("runtime")
     zero = log.act(
-        "zero_runtime", (runtime == 0) & ~waiting(log), _INDEX["runtime"], "run time 0",
+        "zero_runtime", (runtime == 0) & ~waiting(log), INDEX["runtime"], "run time 0",
         keep="kept as a job of no length", drop="dropped", **{"raise": "raised to 1 s"},
     )  # fmt: skip
     if log.rules["zero_runtime"] == "raise":
@@ -161,11 +160,11 @@ def _times(log: Reading) -> None:
     whole = " in the whole log" if log.before is None and missing[log.alive].all() else ""
     done = "the run time stands for it"
     missing = log.act(
-        "no_estimate", missing, _INDEX["requested_time"], f"no requested time{whole}", runtime=done
+        "no_estimate", missing, INDEX["requested_time"], f"no requested time{whole}", runtime=done
     )
     walltime[missing] = runtime[missing]
     over = log.act(
-        "overrun", runtime > walltime, _INDEX["runtime"], "a run beyond the requested time",
+        "overrun", runtime > walltime, INDEX["runtime"], "a run beyond the requested time",
         kill="killed at the requested time", trust="the request raised to the run",
         late="killed late, as recorded",
     )  # fmt: skip
@@ -185,7 +184,7 @@ def _ends(log: Reading) -> None:
     ends += max(int(log.get("submit")[kept].max()), before.submit)
     if ends[-1] > LATEST:
         problem = "the run times up to this job add up to more than can be kept; correct them"
-        raise log.error(problem, kept[np.argmax(ends > LATEST)], _INDEX["runtime"])
+        raise log.error(problem, kept[np.argmax(ends > LATEST)], INDEX["runtime"])
 
 
 def _unique_jobs(log: Reading) -> None:
@@ -205,7 +204,7 @@ def _unique_jobs(log: Reading) -> None:
                 "be there twice; a log that is read in parts needs rising numbers: write it anew with "
                 "'headway convert', or simulate it without --stream",
                 kept[np.argmin(rises)],
-                _INDEX["job"],
+                INDEX["job"],
             )
     if rises.all():
         return
@@ -222,7 +221,7 @@ def _unique_jobs(log: Reading) -> None:
     problem = "a job number missing or used above"
     if log.rules["duplicates"] == "renumber":
         job[lines] = fresh  # before the entry is made, which lists the jobs by the numbers they now have
-    log.act("duplicates", lines, _INDEX["job"], problem, renumber=done, drop="dropped")
+    log.act("duplicates", lines, INDEX["job"], problem, renumber=done, drop="dropped")
 
 
 def _memory(log: Reading) -> None:
@@ -244,7 +243,7 @@ def _submit_order(log: Reading) -> None:
         early = np.zeros(len(submit), dtype=np.bool_)
         early[log.alive] = kept < np.maximum(np.maximum.accumulate(kept), above)
         done = "scheduled in order of submit"
-        log.act("out_of_order", early, _INDEX["submit"], "submitted before a job above it", sort=done)
+        log.act("out_of_order", early, INDEX["submit"], "submitted before a job above it", sort=done)
 
 
 def _kept(log: Reading) -> dict[str, Ints]:

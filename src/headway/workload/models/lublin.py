@@ -264,19 +264,11 @@ def lublin(
     """
     columns = lublin_jobs(jobs, procs, seed, load, kind, start_hour)
     columns |= {name: columns[name] * SECOND for name in ("submit", "runtime")}
-    spec = canonical(
-        "lublin",
-        describe(lublin),
-        {
-            "jobs": jobs,
-            "procs": procs,
-            "seed": seed,
-            "load": load,
-            "kind": kind,
-            "estimates": estimates,
-            "start_hour": start_hour,
-        },
-    )
+    arguments = {
+        "jobs": jobs, "procs": procs, "seed": seed, "load": load, "kind": kind, "estimates": estimates,
+        "start_hour": start_hour,
+    }  # fmt: skip
+    spec = canonical("lublin", describe(lublin), arguments)
     return generated(
         columns, model="Lublin-Feitelson", spec=spec, procs=procs, estimates=estimates, seed=seed
     )
