@@ -37,17 +37,9 @@ _HOSTS = (
 )  # fmt: skip
 _FEATURES = ("feature", "features", "availablefeatures")
 _MODES = (
-    "preemptmode",
-    "oversubscribe",
-    "shared",
-    "enforcepartlimits",
-    "default",
-    "rootonly",
-    "reqresv",
-    "lln",
-    "exclusive",
-    "exclusiveuser",
-)
+    "preemptmode", "oversubscribe", "shared", "enforcepartlimits", "default", "rootonly", "reqresv", "lln",
+    "exclusive", "exclusiveuser",
+)  # fmt: skip
 _PLUGINS = (
     "accountingstoragetype", "prioritytype", "preempttype", "schedulertype", "selecttype", "topologyplugin",
 )  # fmt: skip
@@ -178,19 +170,13 @@ class SiteCopy:
         self._lines(file.name, [head, *body] if head else [])
 
     def _dump(self, file: Path) -> Iterator[str]:
-        kinds = {
-            "cluster": "cluster",
-            "parent": "account",
-            "account": "account",
-            "user": "user",
-            "qos": "qos",
-        }
         for line in text_of(file, "the associations").splitlines():
             match = DUMPED.match(line)
             if match is None:
                 continue  # comments
             kind = match[1]
-            parts = [f"{kind} - '{self.names.name(kinds[kind.lower()])(match[2].strip())}'"]
+            named = self.names.name("account" if kind.lower() == "parent" else kind.lower())
+            parts = [f"{kind} - '{named(match[2].strip())}'"]
             for key, value in dump_pairs(match[3] or "").items():
                 how = self.names.name("account") if key.lower() == "defaultaccount" else self.treatment(key)
                 if how is None:

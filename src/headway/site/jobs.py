@@ -16,6 +16,7 @@ from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.read import read_requests
 
 if TYPE_CHECKING:
+    from headway.site.model import Partition
     from headway.site.site import Site
     from headway.workload.table import Workload
 
@@ -108,8 +109,7 @@ def _default_memory(site: Site, lists: Sequence[str]) -> Ints:
     """
     found = []
     for text in [*lists, ""]:
-        place = site.partition_place.get(text.split(",")[0])
-        partition = site.default_partition if place is None else site.partitions[place]
+        partition = _first_partition(site, text)
         by_cpu, by_node = (0, 0) if partition is None else site.default_memory(partition)
         if partition is not None and partition.nodes and not (by_cpu or by_node):
             first = site.nodes[min(partition.nodes)]
@@ -146,10 +146,13 @@ def _with_limits(site: Site, workload: Workload) -> Workload:
 
 
 def _limit(site: Site, names: str) -> int:
-    """The largest limit of the first partition of a list; of the default one where the site has it not."""
-    first = names.split(",")[0]
-    place = site.partition_place.get(first)
-    partition = site.default_partition if place is None else site.partitions[place]
-    if partition is None or partition.max_minutes is None:
-        return YEAR_MINUTES
-    return partition.max_minutes
+    """The largest limit of the first partition of a list."""
+    partition = _first_partition(site, names)
+    most = None if partition is None else partition.max_minutes
+    return YEAR_MINUTES if most is None else most
+
+
+def _first_partition(site: Site, names: str) -> Partition | None:
+    """The first partition of a list; the default one where the site has it not."""
+    place = site.partition_place.get(names.split(",")[0])
+    return site.default_partition if place is None else site.partitions[place]

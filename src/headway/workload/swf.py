@@ -60,17 +60,7 @@ def read_swf(
         log.add(text, _parser(compiled, chunk))
     if not log.jobs:
         raise _without_jobs(log.comments, stream.name)
-    header = Header(log.comments)
-    columns, ledger = apply_rules(
-        log.columns(), log.lines(), log.flags(), chosen, stream.name, whole_jobs=WHOLE_JOBS in header
-    )
-    return Workload(
-        columns,
-        header=header,
-        ledger=ledger,
-        source=Source(stream.name, stream.sha256, "swf"),
-        rules=chosen,
-    )
+    return log.workload(Source(stream.name, stream.sha256, "swf"), chosen)
 
 
 def read_swf_in_parts(
@@ -91,23 +81,15 @@ def read_swf_in_parts(
     source = Source(stream.name, format="swf")
     log, before, jobs = _Columns(stream.name), Before(), 0
 
-    def part(source: Source) -> Workload:
-        header = Header(log.comments)
-        columns, ledger = apply_rules(
-            log.columns(), log.lines(), log.flags(), chosen, stream.name,
-            before=before, whole_jobs=WHOLE_JOBS in header,
-        )  # fmt: skip
-        return Workload(columns, header=header, ledger=ledger, source=source, rules=chosen)
-
     for chunk, text in enumerate(stream, start=1):
         log.add(text, _parser(compiled, chunk))
         if log.jobs and chunk % chunks == 0:
             jobs += log.jobs
-            yield part(source)
+            yield log.workload(source, chosen, before)
             log = log.continued()
     if not jobs + log.jobs:
         raise _without_jobs(log.comments, stream.name)
-    yield part(replace(source, sha256=stream.sha256))
+    yield log.workload(replace(source, sha256=stream.sha256), chosen, before)
 
 
 def _parser(compiled: bool | None, chunk: int) -> Parser:
@@ -213,6 +195,15 @@ class _Columns:
             np.append(lines.flags, [mark[1] for mark in marks])[order],
             lines.odd[:0],
         )
+
+    def workload(self, source: Source, rules: Mapping[str, str], before: Before | None = None) -> Workload:
+        """The jobs under reading rules; ``before`` is what the parts of the log above have left."""
+        header = Header(self.comments)
+        columns, ledger = apply_rules(
+            self.columns(), self.lines(), self.flags(), rules, self.name,
+            before=before, whole_jobs=WHOLE_JOBS in header,
+        )  # fmt: skip
+        return Workload(columns, header=header, ledger=ledger, source=source, rules=rules)
 
     def columns(self) -> dict[str, Ints]:
         """Columns by name, without those that are -1 throughout."""

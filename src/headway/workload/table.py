@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -74,11 +74,6 @@ class Workload:
     `rules` are the reading rules in force, `transformations` what was done to the jobs afterwards.
     """
 
-    __slots__ = (
-        "_columns", "_in_order", "_order", "_widest", "header", "labels", "ledger", "rules", "source",
-        "transformations",
-    )  # fmt: skip
-
     def __init__(
         self,
         columns: Mapping[str, Column],
@@ -94,8 +89,6 @@ class Workload:
         if missing:
             raise ValueError(f"a workload needs the columns {', '.join(missing)}")
         self._columns = {name: _read_only(name, values) for name, values in columns.items()}
-        self._widest: int | None = None
-        self._order: Column | None = None
         self._in_order: InOrder | None = None
         rows = len(self._columns["job"])
         uneven = [name for name, values in self._columns.items() if values.shape != (rows,)]
@@ -147,23 +140,19 @@ class Workload:
         """All columns by name; read-only, as their arrays are."""
         return MappingProxyType(self._columns)
 
-    @property
+    @cached_property
     def widest(self) -> int:
         """Processors of the largest job; 0 without jobs."""
-        if self._widest is None:
-            self._widest = int(self.procs.max(initial=0))
-        return self._widest
+        return int(self.procs.max(initial=0))
 
-    @property
+    @cached_property
     def order(self) -> Column:
         """The places of the jobs in order of submission, then of the file: the order that most logs have."""
-        if self._order is None:
-            submit = self._columns["submit"]
-            sorted_already = bool((submit[1:] >= submit[:-1]).all())
-            order = np.arange(len(submit)) if sorted_already else np.argsort(submit, kind="stable")
-            order.flags.writeable = False
-            self._order = order
-        return self._order
+        submit = self._columns["submit"]
+        sorted_already = bool((submit[1:] >= submit[:-1]).all())
+        order = np.arange(len(submit)) if sorted_already else np.argsort(submit, kind="stable")
+        order.flags.writeable = False
+        return order
 
     @property
     def in_order(self) -> InOrder:
@@ -217,8 +206,8 @@ class Workload:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Built anew, so that the columns of a copy are read-only as well.
-        rest = {name: getattr(self, name) for name in self.__slots__ if not name.startswith("_")}
-        return partial(Workload, **rest), (self._columns,)
+        names = ("header", "labels", "ledger", "rules", "source", "transformations")
+        return partial(Workload, **{name: getattr(self, name) for name in names}), (self._columns,)
 
     def with_columns(self, *, transformation: str | None = None, **arrays: npt.ArrayLike) -> Workload:
         """The same jobs with columns replaced or added; `transformation` says in provenance what was done."""
