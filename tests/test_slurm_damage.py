@@ -11,7 +11,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.workload import Workload, read
-from headway.workload.formats import recognised
+from headway.workload.read import recognised
 from headway.workload.slurm.asked import NUMBERS
 from headway.workload.slurm.cells import MOST_TASKS, task_numbers, waiting_tasks
 from headway.workload.slurm.reading import read_sacct

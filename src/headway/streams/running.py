@@ -39,8 +39,7 @@ from headway.streams.simulating import Simulation
 from headway.streams.summing import Summing
 from headway.streams.table_file import ScheduleFile
 from headway.workload import Ledger, LedgerEntry, Workload
-from headway.workload.formats import looked_at, recognised
-from headway.workload.read import registered
+from headway.workload.read import looked_at, recognised, registered
 from headway.workload.swf import read_swf_in_parts
 from headway.workload.table import ALWAYS
 

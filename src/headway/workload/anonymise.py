@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headway.errors import InputError
-from headway.workload.formats import looked_at, recognised
 from headway.workload.header import Header
+from headway.workload.read import looked_at, recognised
 from headway.workload.slurm.anonymous import Anonymous, Pseudonyms, Treatment
 from headway.workload.slurm.json_jobs import COLUMNS as JSON_COLUMNS
 from headway.workload.slurm.json_jobs import SacctJson
