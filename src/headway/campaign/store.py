@@ -52,20 +52,11 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self.cells, self.classes, self.schedules = (
+            self.folder / name for name in ("cells", "classes", "schedules")
+        )
         self.turn = 0
         """The number of the run that writes; of a cell that was run more than once the last run counts."""
-
-    @property
-    def cells(self) -> Path:
-        return self.folder / "cells"
-
-    @property
-    def classes(self) -> Path:
-        return self.folder / "classes"
-
-    @property
-    def schedules(self) -> Path:
-        return self.folder / "schedules"
 
     @contextmanager
     def writing(self) -> Iterator[dict[str, str]]:
@@ -112,7 +103,7 @@ class Store:
             place = self.schedules / f"{outcome.id}.parquet"
             if outcome.schedule is not None:
                 self.schedules.mkdir(exist_ok=True)
-                write_whole(place, partial(_write_bytes, outcome.schedule))
+                write_whole(place, partial(Path.write_bytes, data=outcome.schedule))
             else:
                 place.unlink(missing_ok=True)  # of an earlier run
         name = hashlib.sha256(" ".join(outcome.id for outcome in outcomes).encode()).hexdigest()[:24]
@@ -140,7 +131,7 @@ class Store:
         ending = f"-{hashlib.sha256(data).hexdigest()[:DIGITS]}.parquet"
         while (self.cells / f"{name}{ending}").exists():
             name += again
-        write_whole(self.cells / f"{name}{ending}", partial(_write_bytes, data))
+        write_whole(self.cells / f"{name}{ending}", partial(Path.write_bytes, data=data))
 
     def load(self) -> pl.DataFrame:
         """Every kept cell once, as the last run left it; ``turn`` says which run that was."""
@@ -224,10 +215,6 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     except UsageError as error:
         raise UsageError(f"{error}; finished cells are kept") from None
     _sync_folder(path.parent)
-
-
-def _write_bytes(data: bytes, path: Path) -> None:
-    path.write_bytes(data)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -19,32 +19,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from headway.campaign.measure import Chunk, Outcome, run_chunk
 
 
-class Worker(Protocol):
-    """Runs some chunks at a time."""
-
-    here: bool
-    """Whether it is a thread of this process."""
-
-    def run(self, chunks: Sequence[Chunk]) -> list[Outcome]:
-        """The outcomes of the chunks, in their order."""
-        ...
-
-    def apart(self) -> Worker:
-        """A worker in a process of its own to go on with, where that may be."""
-        ...
-
-    def close(self) -> None:
-        """Give up what it holds."""
-        ...
-
-
 class Here:
-    """A worker in this process."""
+    """A worker in this process, a thread of it."""
 
     here = True
 
@@ -52,9 +33,11 @@ class Here:
         self._stays = stays
 
     def run(self, chunks: Sequence[Chunk]) -> list[Outcome]:
+        """The outcomes of the chunks, in their order."""
         return [outcome for chunk in chunks for outcome in run_chunk(chunk)]
 
     def apart(self) -> Worker:
+        """A worker in a process of its own to go on with, where that may be."""
         if self._stays:
             return self
         try:
@@ -64,7 +47,7 @@ class Here:
             return self
 
     def close(self) -> None:
-        pass
+        """Give up what it holds: nothing."""
 
 
 class Process:
@@ -117,6 +100,9 @@ class Process:
         self._child.kill()
         self._child.wait()
         _close_streams(self._child)
+
+
+Worker = Here | Process
 
 
 def _close_streams(child: subprocess.Popen[bytes]) -> None:
