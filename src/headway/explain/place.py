@@ -67,11 +67,6 @@ class Case:
         return int(self.schedule.workload.job[self.row])
 
     @property
-    def unix_start(self) -> int | None:
-        """When the log's clock was 0, in seconds since 1970; None where the log does not say."""
-        return self.schedule.unix_start
-
-    @property
     def submit(self) -> int:
         return int(self.schedule.submit[self.row])
 

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from headway.plain import listed
 from headway.units import date_text, duration, seconds_text
+
+if TYPE_CHECKING:
+    from headway.explain.place import Case
 
 SHOWN = 5
 NOT_AGAIN = "the run cannot be repeated with this version and what is known of the jobs"
 
 
-class Submitted(Protocol):
-    """What an instant is told relative to."""
-
-    @property
-    def submit(self) -> int:
-        """When the job was submitted, µs on the log's clock."""
-
-    @property
-    def unix_start(self) -> int | None:
-        """When the log's clock was 0, in seconds since 1970; None where the log does not say."""
-
-
-def at(us: int, job: Submitted) -> str:
+def at(us: int, case: Case) -> str:
     """An instant, as a date where the log has dates, and how long from the submission it is."""
-    when = f"at {instant(us, job.unix_start)}"
-    side = "after" if us > job.submit else "before"
-    return when if us == job.submit else f"{when} ({duration(abs(us - job.submit))} {side} it was submitted)"
+    when = f"at {instant(us, case.schedule.unix_start)}"
+    if us == case.submit:
+        return when
+    side = "after" if us > case.submit else "before"
+    return f"{when} ({duration(abs(us - case.submit))} {side} it was submitted)"
 
 
 def instant(us: int, unix_start: int | None) -> str:
