@@ -64,15 +64,12 @@ def colour_dot(colour: str) -> str:
 
 def _cell(cell: Cell, column: Column) -> str:
     classes = " ".join(name for name, on in (("number", column.number), ("wrap", cell.wrap)) if on)
-    value = "" if cell.value is None and not column.number else f' data-value="{escape(_raw(cell.value))}"'
+    raw = "" if cell.value is None else f"{cell.value}"
+    value = "" if cell.value is None and not column.number else f' data-value="{escape(raw)}"'
     remark = f" <small{_class(cell.verdict)}>{escape(cell.remark)}</small>" if cell.remark else ""
     # On a narrow screen a row is a card, and each cell says what it is.
     label = f' data-label="{escape(column.title)}"'
     return f"<td{_class(classes)}{label}{value}><span>{escape(cell.text)}{remark}</span></td>"
-
-
-def _raw(value: Number | str) -> str:
-    return "" if value is None else str(value)
 
 
 def _class(names: str) -> str:

@@ -263,16 +263,14 @@ def rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Table:
     ])  # fmt: skip
 
 
-def at_rate(rate: float, jobs: int) -> Run:
-    """UJFB with so many urgent jobs an hour among the first ``jobs`` of the log."""
-    return Run("ujfb", count=0, per_hour=rate, jobs=jobs)
-
-
 def by_rate(runs: Runs, log: Log, jobs: int) -> list[tuple[float, Numbers]]:
-    """Rates and what comes of them, up to the first that is far too much."""
+    """Rates and what comes of them under UJFB, among the first ``jobs`` of the log.
+
+    They go up to the first that is far too much.
+    """
     found: list[tuple[float, Numbers]] = []
     for rate in RATES:
-        found.append((rate, runs.get(log, at_rate(rate, jobs))))
+        found.append((rate, runs.get(log, Run("ujfb", count=0, per_hour=rate, jobs=jobs))))
         if found[-1][1]["urgent_lateness"] > FAR:
             break
     return found
