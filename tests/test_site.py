@@ -649,6 +649,18 @@ def test_who_had_all_of_its_nodes_and_asked_for_less_had_them_alone(
     assert sum(one.count for one in told) == exclusive
 
 
+@pytest.mark.parametrize(("each", "exclusive"), [(3, 1), (4, 0)])
+def test_who_had_all_of_its_nodes_for_its_gpus_asked_for_them(
+    tmp_path: Path, each: int, exclusive: int
+) -> None:
+    """Two GPUs with four CPUs each take the eight CPUs of n1; with three each they would leave two."""
+    head = "JobID|User|Partition|State|Submit|Start|End|TimelimitRaw|ReqCPUS|AllocCPUS|NNodes|NodeList|SubmitLine"
+    line = f"sbatch --gres=gpu:2 --cpus-per-gpu={each} job.sh"
+    row = f"7|ann|batch|COMPLETED|1700000000|1700000000|1700000060|2|1|8|1|n1|{line}"
+    workload = Site.load(site_folder(tmp_path, jobs__txt=f"{head}\n{row}\n")).read_jobs()
+    assert workload.columns["exclusive"].tolist() == [exclusive]
+
+
 def test_who_has_no_limit_has_that_of_the_partition_it_is_in(tmp_path: Path) -> None:
     """short has an hour and batch, which has the jobs of partitions that are gone, a day."""
     head = "JobID|User|Partition|State|Submit|Start|End|Timelimit|ReqCPUS"

@@ -60,14 +60,16 @@ def read_jobs(site: Site, log: str | None, rules: Mapping[str, str]) -> Workload
 def _with_whole_nodes(site: Site, workload: Workload) -> Workload:
     """Jobs that asked for fewer CPUs than their nodes have and got all of them had the nodes to themselves.
 
-    That is how a log shows ``--exclusive`` in a job script, which is not in the line that submitted it.
+    That is how a log shows ``--exclusive`` in a job script, which is not in the line that submitted it. CPUs
+    for its GPUs are asked for, too.
     """
     got, exclusive = workload.get("allocated"), workload.columns["exclusive"]
     if got is None:
         return workload
     of_list = [_cpus_of(site, text) for text in workload.labels.get("node_list", [])]
     had = np.array([*of_list, 0], np.int64)[workload.columns["node_list"]]
-    whole = (exclusive == 0) & (got > workload.columns["cpus"]) & (got == had)
+    asked = np.maximum(workload.columns["cpus"], workload.columns.get("cpus_with_gpus", 0))
+    whole = (exclusive == 0) & (got > asked) & (got == had)
     if not whole.any():
         return workload
     action = "had all CPUs of its nodes and asked for fewer: taken as --exclusive"
