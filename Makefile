@@ -43,7 +43,7 @@ bounds: $(VENV)/.test-installed
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(KERNELS)" tests
 
 # Recorded runs of every policy with numba left as it is, which compiles several times as long. RECORDED chooses them.
-RECORDED ?= golden or test_dbf or ujfb_equal or slurm_truth
+RECORDED ?= (golden and not transform) or test_dbf or ujfb_equal
 untuned: $(VENV)/.test-installed
 	HEADWAY_UNTUNED=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(RECORDED)" tests
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
-from headway.policies.slurm.caps import first_qos, second_qos
 from headway.policies.slurm.independence import (
     array_is_full,
     eligible,
@@ -21,7 +20,7 @@ from headway.policies.slurm.preemption import took_victims
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
 from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Setting, Waiver
-from headway.policies.slurm.site_rows import Holder, Partition, SlurmNode
+from headway.policies.slurm.site_rows import Partition, SlurmNode
 from headway.policies.slurm.starting import BUSY, LIMITED, MAIN, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
 from headway.policies.slurm.tables import UNSET, Memory
@@ -36,17 +35,6 @@ NOT_ALLOWED = 6
 """A job whose QOS or account may not use the partition: it holds up nobody."""
 KNOWN = 8
 """A job that is known to wait for a limit, or for nodes that it names: not tried, it holds up nobody."""
-
-
-@kernel
-def priority_bound(memory: Memory, job: int, part: int) -> int:
-    """The least priority at which a job keeps nodes from others: by a QOS, if limits are enforced, or as the
-    site says."""
-    bounds, enforced = memory.holders[Holder.MIN_PRIORITY], memory.settings[Setting.ENFORCE] > 0
-    for qos in (first_qos(memory, job, part), second_qos(memory, job, part)):
-        if enforced and qos != UNSET and bounds[qos] > 0:
-            return int(bounds[qos])
-    return int(memory.settings[Setting.BF_MIN_PRIORITY])
 
 
 @kernel
@@ -114,7 +102,7 @@ def hold_up(memory: Memory, place: int, now: int, stops: bool) -> None:
         lose_nodes(memory, memory.jobs[SlurmJob.REQUIRED, job])
     elif stops and mine != UNSET:
         memory.reservations[Reservation.FAILED, mine] = memory.clock[SlurmClock.PASSES]
-    elif stops and holds_back(memory, place, now, priority_bound(memory, job, part)):
+    elif stops and holds_back(memory, place, now):
         fail_partition(memory, part)
 
 

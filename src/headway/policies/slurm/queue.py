@@ -7,6 +7,7 @@ are closed when it is over.
 from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.caps import first_qos, second_qos
 from headway.policies.slurm.job_rows import Adapted, SlurmJob
 from headway.policies.slurm.pass_rows import Record, SlurmClock
 from headway.policies.slurm.reasons import Reason
@@ -239,9 +240,20 @@ def standing_in(memory: Memory, job: int, part: int) -> int:
 
 
 @kernel
-def holds_back(memory: Memory, place: int, now: int, least: int) -> bool:
-    """Whether the record at ``place`` may keep nodes from others; ``least``: the bound on its priority."""
-    job = memory.queue[Record.JOB, place]
-    if memory.queue[Record.PRIORITY, place] < least:
+def priority_bound(memory: Memory, job: int, part: int) -> int:
+    """The least priority at which a job keeps nodes from others: by a QOS, if limits are enforced, or as the
+    site says."""
+    bounds, enforced = memory.holders[Holder.MIN_PRIORITY], memory.settings[Setting.ENFORCE] > 0
+    for qos in (first_qos(memory, job, part), second_qos(memory, job, part)):
+        if enforced and qos != UNSET and bounds[qos] > 0:
+            return int(bounds[qos])
+    return int(memory.settings[Setting.BF_MIN_PRIORITY])
+
+
+@kernel
+def holds_back(memory: Memory, place: int, now: int) -> bool:
+    """Whether the job of a record may keep nodes from others: its priority and its age are enough."""
+    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    if memory.queue[Record.PRIORITY, place] < priority_bound(memory, job, part):
         return False
     return bool(now - memory.jobs[SlurmJob.BEGIN, job] >= memory.settings[Setting.BF_MIN_AGE])

@@ -22,7 +22,6 @@ from headway.policies.slurm.limits import (
     before_selection,
     hold_by_limit,
 )
-from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.node_ends import looks_by_node, openings_for, opens_after
 from headway.policies.slurm.offers import asks_gres, is_over_limits
 from headway.policies.slurm.owners import lay_others, leave_others_out
@@ -244,7 +243,7 @@ def gets_no_plan(memory: Memory, place: int, now: int) -> bool:
     plan in another partition, or its partition has enough of them."""
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
     return bool(
-        not holds_back(memory, place, now, priority_bound(memory, job, part))
+        not holds_back(memory, place, now)
         or (
             memory.settings[Setting.BF_ONE_RESERVATION] > 0
             and memory.jobs[SlurmJob.TESTED, job] == memory.clock[SlurmClock.CYCLES]
