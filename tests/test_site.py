@@ -654,10 +654,10 @@ def test_who_had_all_of_its_nodes_for_its_gpus_asked_for_them(
     tmp_path: Path, each: int, exclusive: int
 ) -> None:
     """Two GPUs with four CPUs each take the eight CPUs of n1; with three each they would leave two."""
-    head = "JobID|User|Partition|State|Submit|Start|End|TimelimitRaw|ReqCPUS|AllocCPUS|NNodes|NodeList|SubmitLine"
+    head = "JobID|User|Partition|State|Submit|Start|End|TimelimitRaw|ReqCPUS|AllocCPUS|NNodes|NodeList"
     line = f"sbatch --gres=gpu:2 --cpus-per-gpu={each} job.sh"
     row = f"7|ann|batch|COMPLETED|1700000000|1700000000|1700000060|2|1|8|1|n1|{line}"
-    workload = Site.load(site_folder(tmp_path, jobs__txt=f"{head}\n{row}\n")).read_jobs()
+    workload = Site.load(site_folder(tmp_path, jobs__txt=f"{head}|SubmitLine\n{row}\n")).read_jobs()
     assert workload.columns["exclusive"].tolist() == [exclusive]
 
 
