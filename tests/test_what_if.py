@@ -68,6 +68,22 @@ def test_a_walltime_cap_cuts_requests_and_runs_of_its_partition(case: Case) -> N
     assert after.workload.walltime[~short].min() == 8 * HOUR
 
 
+@pytest.mark.parametrize(
+    ("change", "field", "wanted"),
+    [
+        ("maxmempercpu=2G", "max_mem_per_cpu_mb", 2048), ("maxnodes=3", "max_nodes", 3),
+        ("maxmempercpu=UNLIMITED", "max_mem_per_cpu_mb", None), ("allowqos=ALL", "allow_qos", None),
+        ("state=drain", "state", "DRAIN"), ("denyaccounts=a,b", "deny_accounts", ("a", "b")),
+        ("defmempernode=0", "def_mem_per_node_mb", None), ("prioritytier=4", "tier", 4),
+    ],
+)  # fmt: skip
+def test_keys_of_a_partition_are_read_as_in_slurm_conf(
+    case: Case, change: str, field: str, wanted: object
+) -> None:
+    _, short = site_of(changed(case, f"partition.short.{change}")).partitions
+    assert getattr(short, field) == wanted
+
+
 def test_jobs_without_a_partition_are_cut_with_the_default_one(case: Case) -> None:
     """As in a log without that column, or of a partition that is gone."""
     bare = replace(case, workload=case.workload.with_labels(partition=["gone", "short,gone"]))
