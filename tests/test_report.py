@@ -44,6 +44,17 @@ def data_of(text: str) -> dict[str, Any]:
     return dict(json.loads(found[1]))
 
 
+def test_jobs_that_are_not_the_same_in_both_runs_are_told() -> None:
+    first, second = two()
+    assert compare([first, second]).unlike == {}
+    assert "The runs differ in" not in schedules_page([first, second])
+    longer = [(0.0, 2, 11.0, 12.0), (1.0, 4, 10.0, 10.0), (2.0, 2, 5.5, 9.0), (3.0, 1, 20.0, 20.0)]
+    other = schedule(longer, BACKFILLED, 4, "sjf", {"user": [1, 2, 1, 3], "queue": [1, 1, 1, 1]})
+    assert compare([first, second, other]).unlike == {"walltimes": 1, "run times": 2}
+    told = "The runs differ in the walltimes of 1 job and run times of 2 jobs, and other differences may come"
+    assert told in schedules_page([first, second, other])
+
+
 @given(st.lists(st.integers(-(2**50), 2**50)), st.integers(1, 3600))
 def test_columns_come_back(values: list[int], step: int) -> None:
     column = [value // step * step for value in values]

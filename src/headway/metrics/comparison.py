@@ -61,6 +61,17 @@ class Comparison:
         return all(np.array_equal(numbers, jobs[0]) for numbers in jobs[1:])
 
     @property
+    def unlike(self) -> dict[str, int]:
+        """Jobs of the first schedule that ask for something else in another one, or run otherwise long: how
+        many, by what differs; nothing where it is the same."""
+        found = {}
+        for name, words in (("procs", "processors"), ("walltime", "walltimes"), ("runtime", "run times")):
+            differ = [_differing(self.schedules[0], other, name) for other in self.schedules[1:]]
+            if jobs := len(set().union(*differ)):
+                found[words] = jobs
+        return found
+
+    @property
     def kind(self) -> str:
         """What is compared: policies, machines where only the processors differ, or else runs."""
         policies = {schedule.policy for schedule in self.schedules}
@@ -170,6 +181,13 @@ def compare(
     refuse_different_logs(schedules, "compare runs of one log only")
     summaries = tuple(summarise(schedule, tau=tau, trim=trim) for schedule in schedules)
     return Comparison(tuple(names) if names else default_names(schedules), tuple(schedules), summaries)
+
+
+def _differing(first: Schedule, second: Schedule, name: str) -> list[int]:
+    """The jobs of both that have another value in a column of the log."""
+    logs = first.workload.columns, second.workload.columns
+    shared, here, there = np.intersect1d(logs[0]["job"], logs[1]["job"], return_indices=True)
+    return [int(job) for job in shared[logs[0][name][here] != logs[1][name][there]]]
 
 
 def default_names(schedules: Sequence[Schedule]) -> tuple[str, ...]:

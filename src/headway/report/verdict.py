@@ -129,6 +129,9 @@ def _care(comparison: Comparison, rows: dict[str, Row]) -> str:
     capacities = {schedule.capacity for schedule in comparison.schedules}
     if len(capacities) > 1 and comparison.kind != "machines":
         notes.append("The runs did not have the same number of processors.")
+    if comparison.unlike:
+        told = [f"{words} of {counted(jobs, 'job')}" for words, jobs in comparison.unlike.items()]
+        notes.append(f"The runs differ in the {listed(told)}, and other differences may come from that.")
     if not comparison.same_jobs:
         notes.append(
             "Metrics are of the jobs of each run; gains and losses are those of the jobs they share."
