@@ -42,7 +42,8 @@ KERNELS ?= engine or policies or slurm or easy or conservative or dbf or ujfb or
 bounds: $(VENV)/.test-installed
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(KERNELS)" tests
 
-# Recorded runs of every policy with numba left as it is, which compiles several times as long. RECORDED chooses them.
+# Recorded runs with numba left as it is, which compiles several times as long: half an hour. RECORDED chooses them;
+# those of Slurm's rules (slurm_truth) would take hours.
 RECORDED ?= (golden and not transform) or test_dbf or ujfb_equal
 untuned: $(VENV)/.test-installed
 	HEADWAY_UNTUNED=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(RECORDED)" tests
