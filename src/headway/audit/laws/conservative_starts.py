@@ -19,7 +19,7 @@ from headway.audit.verdict import Finding, of_jobs
 from headway.units import NEVER, seconds_text
 
 NAME = "conservative starts"
-COMPILE_FROM = 300
+COMPILE_FROM = 2000
 """Jobs from which compiling (or loading) the loop costs less than running it interpreted."""
 MOST_STEPS, MOST_STEPS_INTERPRETED = 1_000_000_000, 20_000_000
 """Steps of the profile that may be passed, beyond which a schedule is not followed: that may take hours."""
