@@ -12,7 +12,7 @@ import pytest
 
 import headway
 from headway.site import Site
-from headway.site.model import Node, Partition
+from headway.site.model import Limits, Node, Partition, Qos
 from slurm_by_hand import MINUTE, log, simulated, site, starts
 from test_slurm_real import HEAD, asked, record
 
@@ -207,3 +207,35 @@ def test_a_resource_that_nobody_consumes_is_there_for_all(tmp_path: Path, more: 
     assert schedule.shares is not None
     assert [schedule.shares.nodes_of(job) for job in range(2)] == ["n2", "n2"]
     assert (int(schedule.start[1]) >= 600 * 10**6) == waits
+
+
+@pytest.mark.parametrize(
+    ("gres", "units", "alone", "passed"),
+    [("gpu:2", 0, 0, False), ("gpu:1", 2, 0, True), ("gpu:2", 0, 1, True)],
+)
+def test_a_limit_counts_the_gpus_of_the_nodes_that_a_busy_job_would_get(
+    gres: str, units: int, alone: int, passed: bool
+) -> None:
+    """The fourth job finds one of eight GPUs free, and its user may have four and has one.
+
+    If it wants its two on a node, it is within the limit, and the fifth job waits behind it. Where it wants
+    two on all of its nodes, or a whole node, Slurm counts all eight: so it is over the limit, and the fifth
+    job starts.
+    """
+    limits = Qos("normal", limits=Limits(max_tres_per_user={"gres/gpu": 4}))
+    config = {
+        "AccountingStorageEnforce": "limits", "AccountingStorageType": "accounting_storage/slurmdbd",
+        "SelectTypeParameters": "CR_Core", "SchedulerType": "sched/builtin",
+    }  # fmt: skip
+    on = site(
+        config,
+        nodes=(Node("n1", 8, gres={"gpu": 8}),),
+        qos=(limits,),
+        partitions=(Partition("main", (0,), is_default=True),),
+    )
+    jobs = log(
+        *((second, 1, 60, 60) for second in range(5)), cpus=[1] * 5, tasks=[1] * 5,
+        exclusive=[0, 0, 0, alone, 0], gres=["gpu:3", "gpu:3", "gpu:1", gres, ""],
+        gres_units=[0, 0, 0, units, 0], user=["a", "b", "c", "c", "d"],
+    )  # fmt: skip
+    assert (starts(jobs, on)[-1] < MINUTE) == passed

@@ -161,7 +161,9 @@ class SlurmJob(IntEnum):
     """Whether it leaves open how many tasks it has."""
     LISTED = 85
     """Its place in Slurm's list of jobs; -1: it waits in the entry of its array."""
-    HOLDS = 86
+    GRES_FOUND = 86
+    """Generic resources of the nodes that it would get if all were idle, while limits count them; else -1."""
+    HOLDS = 87
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 

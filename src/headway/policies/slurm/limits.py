@@ -334,6 +334,8 @@ def gres_count(memory: Memory, job: int, tres: int, nodes: int, whole: bool) -> 
         if memory.gres_tres[resource] == tres:
             if whole:
                 return gres_of_taken(memory, resource)
+            if memory.jobs[SlurmJob.GRES_FOUND, job] != UNSET and memory.gres_asked[resource, job] > 0:
+                return int(memory.jobs[SlurmJob.GRES_FOUND, job])
             each, units = memory.gres_asked[resource, job], memory.jobs[SlurmJob.UNITS, job]
             on = nodes if nodes > 0 else memory.jobs[SlurmJob.MIN_NODES, job]
             return int(each * (units if units > 0 else on))

@@ -366,6 +366,25 @@ def lighten(state: State, table: Table, candidates: int, job: int, part: int, co
             memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - units_near(memory, job, node, whole)
 
 
+@kernel
+def units_taken(memory: Memory, job: int, part: int) -> int:
+    """Generic resources that a test of a job counts on its nodes of TAKEN; -1 where it has them by node.
+
+    Those of whole nodes are all its. One that wants a number of them on all of its nodes together counts what
+    these have, and CPUs for, though that may be more.
+    """
+    whole, each, total = whole_nodes(memory, job, part), memory.jobs[SlurmJob.CPUS_UNIT, job], 0
+    if not whole and memory.jobs[SlurmJob.UNITS, job] == 0:
+        return UNSET
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.TAKEN, node] > 0:
+            units = memory.work[Work.GPUS, node]
+            if each > 0 and not whole:
+                units = min(units, memory.work[Work.OFFER, node] * asks_gres(memory, job) // each)
+            total += units
+    return int(total)
+
+
 ANYWHERE = -1
 """In place of the number of a set: all nodes are in it."""
 

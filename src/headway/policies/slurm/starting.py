@@ -35,6 +35,7 @@ from headway.policies.slurm.offers import (
     is_weighed,
     lighten,
     reset_weights,
+    units_taken,
     wanted_nodes,
     whole_nodes,
 )
@@ -275,6 +276,23 @@ def size_if_busy(state: State, job: int, part: int) -> int:
 
 
 @routine
+def limit_if_busy(state: State, job: int, part: int) -> int:
+    """The limit that a job would break that finds no nodes now, 0 where it breaks none.
+
+    Slurm counts the generic resources that its test found last: of all nodes, as if they were idle.
+    """
+    memory, size = state.memory, size_if_busy(state, job, part)
+    nodes = wanted_nodes(memory, job, part)
+    if memory.settings[Setting.ENFORCE] > 0 and asks_gres(memory, job) > 0:
+        empty_trial(state)
+        if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
+            memory.jobs[SlurmJob.GRES_FOUND, job] = units_taken(memory, job, part)
+    reason = limit_against(state, job, part, size, nodes)
+    memory.jobs[SlurmJob.GRES_FOUND, job] = UNSET
+    return int(reason)
+
+
+@routine
 def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int, minutes: int) -> int:
     """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, or why not.
 
@@ -318,8 +336,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         else:
             preempts = find_victims(state, job, part, now)
     if found == 0 and not preempts:
-        size = size_if_busy(state, job, part)
-        reason = limit_against(state, job, part, size, wanted_nodes(memory, job, part))
+        reason = limit_if_busy(state, job, part)
         hold_by_limit(memory, job, reason)
         if reason != Reason.NONE:
             return LIMITED
