@@ -35,6 +35,8 @@ LAYERS = (
     ("live", "batsim", "gym"),
     ("cli", "__main__"),
 )
+ROOMS_OF_SLURM = ("tables", "queue", "nodes", "limits", "life", "backfilling", "", "setup")
+"""Each uses only itself and those before it; the files beside the rooms, without a name, are the loops."""
 OF_POLICIES = ("headway.policies.spec", "headway.policies.pools")
 """What the audit may import of the policies: how a spec is read, and whom it asks. No policy."""
 
@@ -128,6 +130,25 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     graph = {dotted(path): {module for _, module in imported(path, types=False)} for path in modules()}
     assert "headway.engine.tables" in graph["headway.engine.setup"]
     TopologicalSorter(graph).prepare()  # CycleError names the circle
+
+
+def room_of_slurm(module: str) -> str:
+    """The room of a module of Slurm's rules."""
+    inside = module.removeprefix("headway.policies.slurm").strip(".").split(".")
+    return inside[0] if inside[0] in ROOMS_OF_SLURM else ""
+
+
+def test_rooms_of_slurm_use_only_those_before_them() -> None:
+    at, home = ROOMS_OF_SLURM.index, "headway.policies.slurm."
+    found = {
+        (dotted(path), module)
+        for path in (PACKAGE / "policies" / "slurm").rglob("*.py")
+        for _, module in imported(path, types=False)
+        if module.startswith(home) and at(room_of_slurm(module)) > at(room_of_slurm(dotted(path)))
+    }
+    assert {importer for importer, _ in found} == {home + "policy"}, (
+        "the policy's object alone asks the setup"
+    )
 
 
 def test_the_audit_imports_no_policy() -> None:

@@ -9,9 +9,9 @@ import pytest
 import headway
 from headway.changes.site_changes import scheduling
 from headway.errors import InputError, UsageError
-from headway.policies.slurm.record import warm_up_days, warm_up_remark
-from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.setup import settings_of
+from headway.policies.slurm.setup.record import warm_up_days, warm_up_remark
+from headway.policies.slurm.setup.setup import settings_of
+from headway.policies.slurm.tables.settings import Setting
 from headway.site import PARENT, Site
 from headway.site.config import Config
 from headway.site.model import UNLIMITED

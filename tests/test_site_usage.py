@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.policies.slurm.holders import usage_rows
-from headway.policies.slurm.site_rows import Usage
+from headway.policies.slurm.setup.holders import usage_rows
+from headway.policies.slurm.tables.sites import Usage
 from headway.site import Site
 from headway.site.usage import usage_at
 

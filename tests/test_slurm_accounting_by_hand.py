@@ -17,11 +17,11 @@ from headway.engine.setup import Jobs, make_state
 from headway.engine.tables import Clock, Job, Phase
 from headway.jit.kernels import entry
 from headway.policies.prepare import Arrivals
-from headway.policies.slurm.life import usage_resets
-from headway.policies.slurm.offers import LIGHTER
-from headway.policies.slurm.pass_rows import Scratch
-from headway.policies.slurm.site_rows import SlurmNode
-from headway.policies.slurm.starting import FILLING, MAIN, STARTED, try_start, weigh_at_submission
+from headway.policies.slurm.life.starting import FILLING, MAIN, STARTED, try_start, weigh_at_submission
+from headway.policies.slurm.nodes.offers import LIGHTER
+from headway.policies.slurm.setup.life import usage_resets
+from headway.policies.slurm.tables.passes import Scratch
+from headway.policies.slurm.tables.sites import SlurmNode
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.config import Config

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.engine.tables import Table
 from headway.jit import kernels
-from headway.policies.slurm.bits import first_node, has, packed, put_range, size_of, words_for
+from headway.policies.slurm.tables.bits import first_node, has, packed, put_range, size_of, words_for
 
 WORDS = [0, 1, -1, 8, -(1 << 63), (1 << 62) | 4, -2, 0x5555555555555555]
 

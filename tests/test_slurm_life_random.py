@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
-from headway.policies.slurm import setup
-from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.setup import setup
+from headway.policies.slurm.tables.settings import Setting
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Node, NodeEvent, Partition, Qos, Reservation

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headway.jit.kernels import INTERPRETED
 from headway.policies.prepare import Arrivals
-from headway.policies.slurm.job_rows import SlurmJob
-from headway.policies.slurm.listing import list_job, sort_as_slurm
-from headway.policies.slurm.pass_rows import Record, SlurmClock
-from headway.policies.slurm.queue import enqueue
-from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.site_tables import may_run_in_circles
-from headway.policies.slurm.tables import UNSET, Memory
+from headway.policies.slurm.limits.listing import list_job, sort_as_slurm
+from headway.policies.slurm.queue.queue import enqueue
+from headway.policies.slurm.setup.site_tables import may_run_in_circles
+from headway.policies.slurm.tables.controller import UNSET, Memory
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.passes import Record, SlurmClock
+from headway.policies.slurm.tables.settings import Preemption, Setting
 from headway.policies.spec import parse_spec
 from headway.schedule import ENDED
 from headway.site import Site
@@ -26,7 +27,10 @@ from headway.workload import Workload
 from reference.slurm.queue import merge_sort
 from slurm_by_hand import MINUTE, log, simulated, site, starts
 
-pytestmark = pytest.mark.interpreted
+pytestmark = [
+    pytest.mark.interpreted,
+    pytest.mark.skipif(not INTERPRETED, reason="kernels are called one by one here, which only Python can"),
+]
 
 
 def ranked(*qos: Qos, **config: str) -> Site:

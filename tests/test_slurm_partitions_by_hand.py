@@ -12,7 +12,7 @@ import pytest
 
 import headway
 from headway import Schedule
-from headway.policies.slurm.memory_bounds import Asked, adapted
+from headway.policies.slurm.nodes.memory_bounds import Asked, adapted
 from headway.site import Site
 from headway.site.model import Association, Node, Partition, Qos, Reservation
 from headway.workload.slurm.asked import TEXTS, Lines

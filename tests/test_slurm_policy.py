@@ -15,8 +15,8 @@ from headway.audit import audit
 from headway.batsim.decide import Decider
 from headway.engine.tables import copy_memory
 from headway.errors import UsageError
-from headway.policies.slurm import setup
-from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.setup import setup
+from headway.policies.slurm.tables.settings import Setting
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.config import Config

@@ -14,8 +14,8 @@ import pytest
 
 import headway
 from headway import Schedule
-from headway.policies.slurm import setup
-from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.setup import setup
+from headway.policies.slurm.tables.settings import Setting
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos, Reservation, Switch

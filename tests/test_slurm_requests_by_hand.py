@@ -13,7 +13,7 @@ import pytest
 import headway
 from headway import Schedule
 from headway.changes import Case, changed
-from headway.policies.slurm.constraints import Constraint
+from headway.policies.slurm.nodes.constraints import Constraint
 from headway.site import Site
 from headway.site.model import UNLIMITED, Association, Limits, Node, Partition, Qos
 from headway.units import SECOND

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import headway
-from headway.policies.slurm.life import reservation_tables
-from headway.policies.slurm.life_tables import Reservation as KeptNodes
+from headway.policies.slurm.setup.life import reservation_tables
+from headway.policies.slurm.tables.life import Reservation as KeptNodes
 from headway.site import Site
 from headway.site.happenings import times_of
 from headway.site.model import DAY, Node, Partition, Reservation

@@ -27,17 +27,17 @@ from headway.engine.tables import (
 from headway.jit.kernels import entry
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.backfill import backfill_cycle
-from headway.policies.slurm.cores import WORD as CORES
-from headway.policies.slurm.job_rows import SlurmJob
-from headway.policies.slurm.life import gres_names
-from headway.policies.slurm.life_tables import Array, Licence, Reservation
-from headway.policies.slurm.limits import charge
+from headway.policies.slurm.limits.limits import charge
 from headway.policies.slurm.main_loop import main_pass
-from headway.policies.slurm.pass_rows import Record, SlurmClock
-from headway.policies.slurm.queue import FOR_RESERVATION, sort_queue
-from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.site_rows import Partition, SlurmNode, Tres, Usage
-from headway.policies.slurm.tables import UNSET
+from headway.policies.slurm.nodes.cores import WORD as CORES
+from headway.policies.slurm.queue.queue import FOR_RESERVATION, sort_queue
+from headway.policies.slurm.setup.life import gres_names
+from headway.policies.slurm.tables.controller import UNSET
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.life import Array, Licence, Reservation
+from headway.policies.slurm.tables.passes import Record, SlurmClock
+from headway.policies.slurm.tables.settings import Setting
+from headway.policies.slurm.tables.sites import Partition, SlurmNode, Tres, Usage
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.units import NEVER, SECOND

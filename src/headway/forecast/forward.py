@@ -34,7 +34,7 @@ from headway.jit import kernels
 from headway.platform import Platform
 from headway.policies.policy import Policy
 from headway.policies.prepare import Arrivals, Prepared
-from headway.policies.slurm.record import misses_usage
+from headway.policies.slurm.setup.record import misses_usage
 from headway.policies.spec import Spec, parse_spec
 from headway.site import Site
 from headway.site.usage import usage_of_log

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.metrics.statistics import Times
 from headway.plain import counted
-from headway.policies.slurm.record import misses_usage
+from headway.policies.slurm.setup.record import misses_usage
 from headway.schedule import Schedule
 from headway.units import SECOND
 from headway.workload.slurm.not_modelled import left_unmodelled

@@ -14,16 +14,16 @@ from headway.engine.shares import end_of_shares, free_shares
 from headway.engine.tables import NODE_ROWS, Clock, Job, List, Node, Pool, Run, Share, State, Table, Why
 from headway.engine.verbs import start_on_nodes, turn_away
 from headway.jit.kernels import kernel, routine
-from headway.policies.slurm.ends import forget_running, note_running
-from headway.policies.slurm.job_rows import SlurmJob
-from headway.policies.slurm.offers import ANYWHERE, memory_taken, reset_weights, whole_nodes
-from headway.policies.slurm.pass_rows import Plan, Record, Scratch, SlurmClock, Work
-from headway.policies.slurm.queue import GONE, close_gaps
-from headway.policies.slurm.selection import deal_units, propose_taken, select, wanted_of
-from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.site_rows import Partition, SlurmNode
-from headway.policies.slurm.submission import newcomer, submitted
-from headway.policies.slurm.tables import UNSET, Memory
+from headway.policies.slurm.limits.submission import newcomer, submitted
+from headway.policies.slurm.nodes.ends import forget_running, note_running
+from headway.policies.slurm.nodes.offers import ANYWHERE, memory_taken, reset_weights, whole_nodes
+from headway.policies.slurm.nodes.selection import deal_units, propose_taken, select, wanted_of
+from headway.policies.slurm.queue.queue import GONE, close_gaps
+from headway.policies.slurm.tables.controller import UNSET, Memory
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.passes import Plan, Record, Scratch, SlurmClock, Work
+from headway.policies.slurm.tables.settings import Setting
+from headway.policies.slurm.tables.sites import Partition, SlurmNode
 
 NEVER = -1
 

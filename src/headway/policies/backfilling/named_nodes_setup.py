@@ -15,7 +15,7 @@ from headway.policies.slurm.policy import Slurm, site_of
 if TYPE_CHECKING:
     from headway.platform import Platform
     from headway.policies.policy import Policy
-    from headway.policies.slurm.tables import Memory
+    from headway.policies.slurm.tables.controller import Memory
     from headway.site import Site
     from headway.workload import Workload
 
@@ -68,7 +68,7 @@ class OnNamedNodes(Slurm):
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.backfilling.named_nodes import backfill_on_nodes
-        from headway.policies.slurm.site_tables import node_table
+        from headway.policies.slurm.setup.site_tables import node_table
 
         site = site_of(arrivals)
         memory = tables(site, arrivals, self.nodes == "whole", self.depth)
@@ -82,11 +82,11 @@ class OnNamedNodes(Slurm):
 
 def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
     """The tables of Slurm's rules as far as the choice of nodes needs them, and room for reservations."""
-    from headway.policies.slurm.job_rows import SlurmJob
-    from headway.policies.slurm.pass_rows import Plan
-    from headway.policies.slurm.settings import Preemption, Setting
-    from headway.policies.slurm.setup import controller
-    from headway.policies.slurm.site_tables import node_table
+    from headway.policies.slurm.setup.setup import controller
+    from headway.policies.slurm.setup.site_tables import node_table
+    from headway.policies.slurm.tables.jobs import SlurmJob
+    from headway.policies.slurm.tables.passes import Plan
+    from headway.policies.slurm.tables.settings import Preemption, Setting
 
     memory = controller(site, arrivals, 0)
     memory.settings[Setting.BF_MAX_TEST] = depth
@@ -107,8 +107,8 @@ def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
 
 def first_partitions(memory: Memory) -> Table:
     """The first partition of each job's list that is large and long enough for it; else the first."""
-    from headway.policies.slurm.job_rows import SlurmJob
-    from headway.policies.slurm.site_rows import Partition
+    from headway.policies.slurm.tables.jobs import SlurmJob
+    from headway.policies.slurm.tables.sites import Partition
 
     lists, partitions, jobs = memory.lists[memory.jobs[SlurmJob.PARTITIONS]], memory.partitions, memory.jobs
     found = np.full(jobs.shape[1], -1, np.int64)
@@ -124,7 +124,7 @@ def first_partitions(memory: Memory) -> Table:
 
 def where(state: State, site: Site) -> OnNodes:
     """Where jobs ran."""
-    from headway.policies.slurm.job_rows import SlurmJob
+    from headway.policies.slurm.tables.jobs import SlurmJob
 
     return OnNodes(
         nodes=tuple(node.name for node in site.nodes),

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
-from headway.policies.slurm.bits import (
-    ALL,
-    empty,
-    put,
-    size_of,
+from headway.policies.slurm.backfilling.node_ends import looks_by_node, openings_for
+from headway.policies.slurm.backfilling.plan_table import (
+    clear_table,
+    cut_window,
 )
-from headway.policies.slurm.cores import suspends
-from headway.policies.slurm.independence import (
+from headway.policies.slurm.backfilling.plans import enter_running
+from headway.policies.slurm.backfilling.search import is_limited, minutes_of, note_nodes, search
+from headway.policies.slurm.limits.independence import (
     array_is_full,
     begun_elsewhere,
     count_array_plan,
@@ -25,29 +25,29 @@ from headway.policies.slurm.independence import (
     tasks_in_queue,
     waits_for_a_start,
 )
-from headway.policies.slurm.job_rows import SlurmJob
-from headway.policies.slurm.life_tables import Array
-from headway.policies.slurm.listing import sort_as_slurm
-from headway.policies.slurm.node_ends import looks_by_node, openings_for
-from headway.policies.slurm.offers import asks_gres, fewest_nodes, whole_nodes
-from headway.policies.slurm.pass_rows import Count, Plan, Record, Scratch, SlurmClock
-from headway.policies.slurm.plan_table import (
-    clear_table,
-    cut_window,
-)
-from headway.policies.slurm.plans import enter_running
-from headway.policies.slurm.preemption import takes_places, took_victims
-from headway.policies.slurm.queue import (
+from headway.policies.slurm.limits.listing import sort_as_slurm
+from headway.policies.slurm.limits.submission import cancel, is_too_late
+from headway.policies.slurm.nodes.cores import suspends
+from headway.policies.slurm.nodes.offers import asks_gres, fewest_nodes, whole_nodes
+from headway.policies.slurm.queue.preemption import takes_places, took_victims
+from headway.policies.slurm.queue.queue import (
     GONE,
     close_gaps,
     standing_in,
 )
-from headway.policies.slurm.reasons import Reason
-from headway.policies.slurm.search import is_limited, minutes_of, note_nodes, search
-from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.site_rows import Holder, Partition, SlurmNode
-from headway.policies.slurm.submission import cancel, is_too_late
-from headway.policies.slurm.tables import UNSET, Memory
+from headway.policies.slurm.tables.bits import (
+    ALL,
+    empty,
+    put,
+    size_of,
+)
+from headway.policies.slurm.tables.controller import UNSET, Memory
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.life import Array
+from headway.policies.slurm.tables.passes import Count, Plan, Record, Scratch, SlurmClock
+from headway.policies.slurm.tables.reasons import Reason
+from headway.policies.slurm.tables.settings import Setting
+from headway.policies.slurm.tables.sites import Holder, Partition, SlurmNode
 
 
 @kernel

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
-from headway.policies.slurm.independence import (
+from headway.policies.slurm.life.starting import BUSY, LIMITED, MAIN, STARTED, try_start
+from headway.policies.slurm.limits.independence import (
     array_is_full,
     eligible,
     licences_free,
     refuse_array,
     refused_before,
 )
-from headway.policies.slurm.job_rows import SlurmJob
-from headway.policies.slurm.life_tables import Array, Reservation
-from headway.policies.slurm.limits import before_selection, hold_by_limit, is_of_limit
-from headway.policies.slurm.listing import sort_as_slurm
-from headway.policies.slurm.pass_rows import Record, Scratch, SlurmClock
-from headway.policies.slurm.preemption import took_victims
-from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
-from headway.policies.slurm.reasons import Reason
-from headway.policies.slurm.settings import Setting, Waiver
-from headway.policies.slurm.site_rows import Partition, SlurmNode
-from headway.policies.slurm.starting import BUSY, LIMITED, MAIN, STARTED, try_start
-from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
-from headway.policies.slurm.tables import UNSET, Memory
+from headway.policies.slurm.limits.limits import before_selection, hold_by_limit, is_of_limit
+from headway.policies.slurm.limits.listing import sort_as_slurm
+from headway.policies.slurm.limits.submission import by_deadline, cancel, is_hopeless, is_too_late
+from headway.policies.slurm.queue.preemption import took_victims
+from headway.policies.slurm.queue.queue import (
+    GONE,
+    adapt,
+    close_gaps,
+    holds_back,
+    minutes_in,
+    standing_in,
+    waives,
+)
+from headway.policies.slurm.tables.controller import UNSET, Memory
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.life import Array, Reservation
+from headway.policies.slurm.tables.passes import Record, Scratch, SlurmClock
+from headway.policies.slurm.tables.reasons import Reason
+from headway.policies.slurm.tables.settings import Setting, Waiver
+from headway.policies.slurm.tables.sites import Partition, SlurmNode
 
 TOO_FEW = 4
 """A job for which the pass has too few nodes left in its partition."""

@@ -46,8 +46,8 @@ class Slurm(Policy):
 
         With feedback jobs come at other times than in the log, at which nobody cancelled them.
         """
-        from headway.policies.slurm.fitting import kept_out
-        from headway.policies.slurm.left_out import left_out
+        from headway.policies.slurm.setup.fitting import kept_out
+        from headway.policies.slurm.setup.left_out import left_out
 
         assert platform.site is not None
         workload = ran_only(workload) if "follows" in workload else with_longest_runs(workload)
@@ -66,7 +66,7 @@ class Slurm(Policy):
         )
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.slurm.setup import slurm
+        from headway.policies.slurm.setup.setup import slurm
 
         return slurm(self.params, arrivals, site_of(arrivals))
 

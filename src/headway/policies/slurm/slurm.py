@@ -13,24 +13,24 @@ from headway.engine.heap import pop
 from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State
 from headway.engine.verbs import turn_away, wake
 from headway.jit.kernels import kernel
-from headway.policies.slurm.accrual import begin_age, give_ages
 from headway.policies.slurm.backfill import backfill_cycle
-from headway.policies.slurm.ending import completing, draw, finish, second_of
-from headway.policies.slurm.gang import settle
-from headway.policies.slurm.happenings import next_happening, take_back, take_happenings
-from headway.policies.slurm.job_rows import SlurmJob
-from headway.policies.slurm.life_tables import Outcome
-from headway.policies.slurm.listing import list_job
+from headway.policies.slurm.life.ending import completing, draw, finish, second_of
+from headway.policies.slurm.life.gang import settle
+from headway.policies.slurm.life.happenings import next_happening, take_back, take_happenings
+from headway.policies.slurm.life.power import begin_booted
+from headway.policies.slurm.life.starting import end_by_minutes, take_graces, weigh_at_submission
+from headway.policies.slurm.limits.accrual import begin_age, give_ages
+from headway.policies.slurm.limits.listing import list_job
+from headway.policies.slurm.limits.priority import calculate, prioritise, renew_records
+from headway.policies.slurm.limits.submission import count_submitted, newcomer, refuse_submission, submitted
 from headway.policies.slurm.main_loop import main_pass, start_who_ran
-from headway.policies.slurm.pass_rows import SlurmClock
-from headway.policies.slurm.power import begin_booted
-from headway.policies.slurm.priority import calculate, prioritise, renew_records
-from headway.policies.slurm.queue import enqueue
-from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.site_rows import SlurmNode
-from headway.policies.slurm.starting import end_by_minutes, take_graces, weigh_at_submission
-from headway.policies.slurm.submission import count_submitted, newcomer, refuse_submission, submitted
-from headway.policies.slurm.tables import UNSET, Memory
+from headway.policies.slurm.queue.queue import enqueue
+from headway.policies.slurm.tables.controller import UNSET, Memory
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.life import Outcome
+from headway.policies.slurm.tables.passes import SlurmClock
+from headway.policies.slurm.tables.settings import Setting
+from headway.policies.slurm.tables.sites import SlurmNode
 from headway.units import NEVER, SECOND
 
 

@@ -1,0 +1,127 @@
+"""What happens beside jobs coming and ending: nodes are lost and come back, holds are released,
+partitions close, reservations begin and end.
+"""
+
+from __future__ import annotations
+
+from headway.engine.shares import end_of_shares
+from headway.engine.tables import Ended, Job, Phase, Run, Share, State
+from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.life.ending import take_off
+from headway.policies.slurm.limits.accrual import begin_age
+from headway.policies.slurm.limits.priority import prioritise, renew_records
+from headway.policies.slurm.limits.submission import cancel
+from headway.policies.slurm.queue.queue import close_gaps, enqueue, leave_queue, sort_queue
+from headway.policies.slurm.tables.controller import Memory
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.life import Happening, What
+from headway.policies.slurm.tables.passes import SlurmClock
+from headway.policies.slurm.tables.reasons import Reason
+from headway.policies.slurm.tables.sites import Partition, SlurmNode
+from headway.units import NEVER
+
+
+@kernel
+def next_happening(memory: Memory) -> int:
+    """The second in which something happens next."""
+    place = memory.clock[SlurmClock.HAPPENED]
+    if place >= memory.happenings.shape[1]:
+        return NEVER
+    return int(memory.happenings[Happening.TIME, place])
+
+
+@kernel
+def is_on(state: State, job: int, node: int) -> bool:
+    """Whether a running job holds something of a node."""
+    run = state.jobs[Job.RUN, job]
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        if state.shares[Share.NODE, entry] == node:
+            return True
+    return False
+
+
+@routine
+def lose_node(state: State, node: int, now: int) -> None:
+    """A node goes down: what ran on it waits again, or is lost."""
+    memory, place = state.memory, 0
+    memory.nodes[SlurmNode.USABLE, node] -= 1
+    while place < memory.clock[SlurmClock.RUNNING]:
+        job = memory.running[1, place]
+        if is_on(state, job, node):
+            take_off(state, job, now, memory.jobs[SlurmJob.REQUEUES, job] > 0, Ended.BY_FAILURE)
+        else:
+            place += 1
+
+
+@routine
+def release(memory: Memory, job: int, now: int) -> None:
+    """A hold is lifted: the job's priority is set anew, which puts it behind all others where that is the
+    order of submission. A begin time that is still to come stays.
+    """
+    memory.jobs[SlurmJob.HELD, job] = 0
+    begin = max(memory.jobs[SlurmJob.BEGIN, job], now)
+    memory.jobs[SlurmJob.BEGIN, job] = begin
+    begin_age(memory, job, begin)
+    prioritise(memory, job, now)
+    leave_queue(memory, job)
+    close_gaps(memory)
+    first = memory.clock[SlurmClock.QUEUED]
+    enqueue(memory, job)
+    renew_records(memory, first, now, False)
+
+
+@routine
+def cancel_job(state: State, job: int, now: int) -> None:
+    """A user cancels a job: it waits no more, or, if it has started sooner than in the log, ends."""
+    memory, phase = state.memory, state.jobs[Job.PHASE, job]
+    take_back(memory)
+    if phase == Phase.WAITING:
+        cancel(state, job, Reason.CANCELLED, now)
+        close_gaps(memory)
+    elif phase in (Phase.RUNNING, Phase.SUSPENDED):
+        take_off(state, job, now, False, Ended.BY_ITSELF)
+
+
+@routine
+def take_happenings(state: State, now: int) -> None:
+    """Let happen what is due; each asks for a pass, but that a job is cancelled or usage forgotten."""
+    memory = state.memory
+    clock = memory.clock
+    while next_happening(memory) <= now:
+        place = clock[SlurmClock.HAPPENED]
+        kind, which = memory.happenings[Happening.KIND, place], memory.happenings[Happening.OBJECT, place]
+        clock[SlurmClock.HAPPENED] = place + 1
+        if kind == What.NODE_DOWN:
+            lose_node(state, which, now)
+        elif kind == What.NODE_DRAINS:
+            memory.nodes[SlurmNode.USABLE, which] -= 1
+        elif kind == What.NODE_UP:
+            memory.nodes[SlurmNode.USABLE, which] += 1
+        elif kind == What.RELEASE:
+            release(memory, which, now)
+        elif kind == What.PARTITION_DOWN:
+            memory.partitions[Partition.UP, which] = 0
+        elif kind == What.PARTITION_UP:
+            memory.partitions[Partition.UP, which] = 1
+        elif kind == What.CANCEL:
+            cancel_job(state, which, now)
+            continue
+        elif kind == What.RESET:
+            clock[SlurmClock.RESET_DUE] = 1
+            continue
+        clock[SlurmClock.COUNT] += 1
+        clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now
+    take_back(memory)
+
+
+@routine
+def take_back(memory: Memory) -> None:
+    """Let the jobs that come back join the queue, with the priority they had."""
+    clock = memory.clock
+    if clock[SlurmClock.RETURNED] == 0:
+        return
+    for place in range(clock[SlurmClock.RETURNED]):
+        enqueue(memory, memory.returned[place])
+        clock[SlurmClock.COUNT] += 1
+    clock[SlurmClock.RETURNED] = 0
+    sort_queue(memory)

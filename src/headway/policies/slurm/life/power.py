@@ -1,0 +1,91 @@
+"""Nodes that are switched off when they have been idle for long (SuspendTime), and on again for a job.
+
+A job that gets such a node has it at once, and begins when it is up (ResumeTimeout later). Until then the
+node is to others as one whose epilog is not over, and plans take the job to end as if it had begun. Jobs get
+such nodes last, whatever these weigh.
+"""
+
+from __future__ import annotations
+
+from headway.engine.heap import push
+from headway.engine.shares import end_of_shares
+from headway.engine.tables import Clock, Node, Run, Share, State
+from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.nodes.ends import forget_running, note_running
+from headway.policies.slurm.nodes.selection import OUTSIDE_LAST
+from headway.policies.slurm.tables.controller import UNSET, Memory
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.passes import SlurmClock
+from headway.policies.slurm.tables.settings import Setting
+from headway.policies.slurm.tables.sites import SlurmNode
+
+
+@kernel
+def is_off(state: State, node: int, now: int) -> bool:
+    """Whether a node is switched off."""
+    memory = state.memory
+    after = memory.nodes[SlurmNode.OFF_AFTER, node]
+    return bool(
+        after != UNSET
+        and state.nodes[Node.RUNS, node] == 0
+        and memory.nodes[SlurmNode.COMPLETING, node] == 0
+        and now - memory.nodes[SlurmNode.IDLE_SINCE, node] >= after
+    )
+
+
+@kernel
+def weigh_off(state: State, now: int, sign: int) -> None:
+    """Let nodes that are off be heavier than others (1), and so taken last, or no more (-1)."""
+    if state.memory.settings[Setting.SAVES_POWER] == 0:
+        return
+    for node in range(state.nodes.shape[1]):
+        if is_off(state, node, now):
+            state.memory.nodes[SlurmNode.SET_WEIGHT, node] += sign * OUTSIDE_LAST
+
+
+@kernel
+def begins_at(memory: Memory, job: int, t: int) -> bool:
+    """Whether a job begins at ``t`` because its nodes are up, and plans take it to have begun before."""
+    since, length = memory.jobs[SlurmJob.STARTED, job], 60 * memory.jobs[SlurmJob.LENGTH, job]
+    early = memory.jobs[SlurmJob.ENDS, job] == since + length
+    return bool(early and memory.jobs[SlurmJob.RESUMED_AT, job] == t)
+
+
+@routine
+def begin_booted(memory: Memory, t: int) -> None:
+    """Let plans know when the jobs have begun whose nodes are up at ``t``."""
+    place = 0
+    while place < memory.clock[SlurmClock.RUNNING]:
+        job = memory.running[1, place]
+        if begins_at(memory, job, t):
+            forget_running(memory, job)
+            memory.jobs[SlurmJob.ENDS, job] += t - memory.jobs[SlurmJob.STARTED, job]
+            note_running(memory, job, memory.jobs[SlurmJob.ENDS, job])
+            place = 0
+        else:
+            place += 1
+
+
+@routine
+def switch_on(state: State, count: int, now: int) -> int:
+    """Switch on those of the proposed nodes that are off; how long the last takes, in seconds."""
+    memory, takes = state.memory, 0
+    if memory.settings[Setting.SAVES_POWER] == 0:
+        return 0
+    for entry in range(state.clock[Clock.SHARES], state.clock[Clock.SHARES] + count):
+        node = state.shares[Share.NODE, entry]
+        if is_off(state, node, now):
+            boot = memory.nodes[SlurmNode.BOOT_TAKES, node]
+            takes = max(takes, boot)
+            memory.nodes[SlurmNode.COMPLETING, node] += 1
+            push(memory.epilogs, 0, memory.clock[SlurmClock.COMPLETING], now + boot, -1 - node)
+            memory.clock[SlurmClock.COMPLETING] += 1
+            memory.clock[SlurmClock.BOOTING] += 1
+    return int(takes)
+
+
+@kernel
+def note_idle_since(state: State, run: int, now: int) -> None:
+    """Note when the nodes of a run that ended became idle, if they did."""
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        state.memory.nodes[SlurmNode.IDLE_SINCE, state.shares[Share.NODE, entry]] = now

@@ -1,0 +1,463 @@
+"""Starting a job: nodes, limits, counters and lists change together; and making others go for it."""
+
+from __future__ import annotations
+
+from headway.engine.heap import pop, push
+from headway.engine.tables import NODE_ROWS, Clock, Ended, Job, Node, Phase, Share, State, Why
+from headway.engine.verbs import start_on_nodes, start_suspended
+from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.life.ending import make_go, take_off
+from headway.policies.slurm.life.gang import make_room, waits_for_turn
+from headway.policies.slurm.life.power import switch_on, weigh_off
+from headway.policies.slurm.life.turns import note_start
+from headway.policies.slurm.life.victims import find_victims, suspends_first, victims_to_go
+from headway.policies.slurm.limits.accrual import end_age
+from headway.policies.slurm.limits.independence import count_task, take_licences
+from headway.policies.slurm.limits.limits import (
+    after_selection,
+    billed,
+    charge,
+    hold_by_limit,
+    lay_counted,
+    limit_against,
+    minutes_used_up,
+)
+from headway.policies.slurm.limits.listing import list_start
+from headway.policies.slurm.limits.priority import tres_of
+from headway.policies.slurm.nodes.calendar import is_taken_from, lay_allowed, own_reservation, seconds_left
+from headway.policies.slurm.nodes.cores import suspends
+from headway.policies.slurm.nodes.ends import forget_running, note_running
+from headway.policies.slurm.nodes.offers import (
+    ANYWHERE,
+    LIGHTER,
+    asks_gres,
+    bounded_nodes,
+    fewest_nodes,
+    is_over_limits,
+    is_weighed,
+    lighten,
+    reset_weights,
+    units_taken,
+    wanted_nodes,
+    whole_nodes,
+)
+from headway.policies.slurm.nodes.owners import lay_others, leave_others_out
+from headway.policies.slurm.nodes.selection import (
+    flexible_reservation,
+    propose_taken,
+    select,
+    select_row,
+    weigh_outside,
+)
+from headway.policies.slurm.queue.preemption import grace, is_pausing, pass_number
+from headway.policies.slurm.queue.queue import leave_queue
+from headway.policies.slurm.tables.controller import UNSET, Memory
+from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.life import Outcome
+from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
+from headway.policies.slurm.tables.reasons import Reason
+from headway.policies.slurm.tables.settings import NOTICED_LATE, Preemption, Setting
+from headway.policies.slurm.tables.sites import Partition, SlurmNode
+from headway.units import SECOND
+
+STARTED, BUSY, LIMITED, PASSED_OVER = range(4)
+"""PASSED_OVER: a reservation or lost nodes keep the job back, nobody else does: it holds up only those who
+want nodes that it names."""
+MAIN, FILLING = range(2)
+"""Which loop starts a job."""
+NEVER_STOPPED = 1 << 32
+"""Seconds that a job may run where nobody stops it at its limit."""
+CHECKS_EVERY = 30
+"""Seconds between two looks at jobs whose time is over."""
+
+
+@kernel
+def candidates(state: State, allowed: int, job: int, part: int) -> None:
+    """The nodes of the set ``allowed`` on which a job may start: usable, its partition's, not completing.
+
+    The set BEFORE also has those that are completing, or that other users keep from it.
+    """
+    memory = state.memory
+    features = memory.jobs[SlurmJob.FEATURES, job]
+    for node in range(memory.nodes.shape[1]):
+        here = (
+            memory.sets[allowed, node]
+            & memory.members[part, node]
+            & memory.features[features, node]
+            & (memory.nodes[SlurmNode.USABLE, node] > 0)
+        )
+        memory.sets[Scratch.BEFORE, node] = here
+        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[SlurmNode.COMPLETING, node] == 0)
+    if memory.settings[Setting.KEEPS_NODES] > 0:
+        lay_others(state, job, part)
+        leave_others_out(memory, Scratch.CANDIDATES)
+
+
+@kernel
+def leave_reserved_out(memory: Memory) -> None:
+    """Keep to the nodes that reservations leave to the job at hand."""
+    for node in range(memory.nodes.shape[1]):
+        memory.sets[Scratch.BEFORE, node] &= memory.sets[Scratch.ALLOWED, node]
+        memory.sets[Scratch.CANDIDATES, node] &= memory.sets[Scratch.ALLOWED, node]
+
+
+@kernel
+def prefer_held(state: State, within: int, job: int, part: int) -> None:
+    """Make those of the nodes that are weighed a little heavier that would count anew for a limit on nodes,
+    where others of their kind do not."""
+    memory = state.memory
+    if memory.settings[Setting.LIMITS_NODES] == 0:
+        return
+    lay_counted(state, job, part)
+    work = memory.work
+    for kind in range(memory.nodes.shape[1]):
+        work[Work.RUN_NODES, kind] = work[Work.RUN_CPUS, kind] = 0
+    for node in range(memory.nodes.shape[1]):
+        if is_weighed(memory, within, job, part, node):
+            kind = memory.nodes[SlurmNode.KIND, node]
+            work[Work.RUN_NODES, kind] += 1
+            work[Work.RUN_CPUS, kind] += memory.sets[Scratch.HELD, node]
+    for node in range(memory.nodes.shape[1]):
+        kind = memory.nodes[SlurmNode.KIND, node]
+        if is_weighed(memory, within, job, part, node) and memory.sets[Scratch.HELD, node] == 0:
+            some = 0 < work[Work.RUN_CPUS, kind] < work[Work.RUN_NODES, kind]
+            memory.nodes[SlurmNode.SET_WEIGHT, node] += LIGHTER if some else 0
+
+
+@kernel
+def proposed_memory(state: State, count: int) -> int:
+    """MB of the proposed shares in all."""
+    total, first = 0, state.clock[Clock.SHARES]
+    for entry in range(first, first + count):
+        total += state.shares[Share.MEMORY, entry]
+    return total
+
+
+@kernel
+def taken_cpus(state: State, whole: bool) -> int:
+    """CPUs that a job has on the nodes that were chosen: all of them, if it takes these as a ``whole``."""
+    total, taken = 0, state.memory.work[Work.TAKEN]
+    for node in range(state.nodes.shape[1]):
+        if taken[node] > 0:
+            total += state.nodes[Node.CPUS, node] if whole else taken[node]
+    return int(total)
+
+
+@kernel
+def others_keep_it_out(state: State, whole: bool) -> bool:
+    """Whether a node that the job at hand might have is in use by others: completing, or held whole, or by
+    jobs of users that may not meet."""
+    memory = state.memory
+    by_user = memory.settings[Setting.KEEPS_NODES] > 0
+    for node in range(memory.nodes.shape[1]):
+        if memory.sets[Scratch.BEFORE, node] == 0:
+            continue
+        busy = memory.nodes[SlurmNode.COMPLETING, node] > 0 or state.nodes[Node.ALONE, node] > 0
+        busy = busy or (by_user and memory.sets[Scratch.OTHERS, node] > 0)
+        if busy or (whole and state.nodes[Node.RUNS, node] > 0):
+            return True
+    return False
+
+
+@kernel
+def has_required(memory: Memory, named: int) -> bool:
+    """Whether all nodes of a set of required ones are among those that the job at hand might have."""
+    for node in range(memory.nodes.shape[1] if named > 0 else 0):
+        if memory.required[named, node] > memory.sets[Scratch.BEFORE, node]:
+            return False
+    return True
+
+
+@kernel
+def empty_trial(state: State) -> None:
+    """Let the trial table be that of an idle machine."""
+    memory = state.memory
+    for node in range(state.nodes.shape[1]):
+        memory.trial[Node.FREE_CPUS, node] = state.nodes[Node.CPUS, node]
+        memory.trial[Node.FREE_MEMORY, node] = state.nodes[Node.MEMORY, node]
+        memory.trial[Node.RUNS, node] = memory.trial[Node.ALONE, node] = 0
+        for further in range(NODE_ROWS, state.nodes.shape[0]):
+            memory.trial[further, node] = memory.gres_total[further - NODE_ROWS, node]
+
+
+@kernel
+def lay_all_idle(state: State, job: int, part: int) -> None:
+    """The nodes of a partition that a job could ever have into the set BEFORE; as if all were idle."""
+    memory = state.memory
+    for node in range(memory.nodes.shape[1]):
+        here = memory.features[memory.jobs[SlurmJob.FEATURES, job], node]
+        memory.sets[Scratch.BEFORE, node] = memory.members[part, node] & here
+    empty_trial(state)
+
+
+@routine
+def never_fits(state: State, job: int, part: int) -> bool:
+    """Whether a job of several partitions would not fit in one of them though all its nodes were idle."""
+    memory = state.memory
+    if memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 1] == UNSET:
+        return False
+    lay_all_idle(state, job, part)
+    return bool(select(state, memory.trial, Scratch.BEFORE, job, part) == 0)
+
+
+@kernel
+def weights_change(memory: Memory) -> bool:
+    """Whether jobs make nodes lighter or heavier for others: by generic resources, or limits on nodes."""
+    return bool(memory.gres_asked.shape[0] > 0 or memory.settings[Setting.LIMITS_NODES] > 0)
+
+
+@kernel
+def weigh_for(state: State, job: int, part: int) -> None:
+    """Set the weights of nodes as the test does whether a job could ever run in a partition."""
+    reset_weights(state.memory, ANYWHERE, job, part)
+    prefer_held(state, ANYWHERE, job, part)
+    if asks_gres(state.memory, job) > 0:
+        lay_all_idle(state, job, part)
+        lighten(state, state.memory.trial, Scratch.BEFORE, job, part, True)
+
+
+@kernel
+def weigh_at_submission(state: State, job: int) -> None:
+    """A job is tested when it is submitted, in its partition of the highest tier or in all of them.
+
+    The weights of nodes stay so for the jobs that are looked at next.
+    """
+    memory, place = state.memory, 0
+    if memory.jobs[SlurmJob.HELD, job] > 0 or not weights_change(memory):
+        return
+    row = memory.jobs[SlurmJob.PARTITIONS, job]
+    best = memory.lists[row, 0]
+    while memory.lists[row, place] != UNSET:
+        part = memory.lists[row, place]
+        if memory.settings[Setting.TESTS_ALL] > 0:
+            weigh_for(state, job, part)
+        elif memory.partitions[Partition.TIER, part] > memory.partitions[Partition.TIER, best]:
+            best = part
+        place += 1
+    if memory.settings[Setting.TESTS_ALL] == 0:
+        weigh_for(state, job, best)
+
+
+@routine
+def why_not(state: State, job: int, part: int) -> int:
+    """Whether a job that does not fit holds up its partition: BUSY, or only itself: PASSED_OVER."""
+    memory = state.memory
+    whole, named = memory.jobs[SlurmJob.EXCLUSIVE, job] > 0, memory.jobs[SlurmJob.REQUIRED, job]
+    if has_required(memory, named) and others_keep_it_out(state, whole):
+        return PASSED_OVER if never_fits(state, job, part) else BUSY
+    empty_trial(state)
+    if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
+        return BUSY
+    memory.jobs[SlurmJob.REASON, job] = Reason.NODES_AWAY
+    return PASSED_OVER
+
+
+@kernel
+def hold_over_limits(state: State, job: int, part: int) -> None:
+    """Note the limit that lets a job have fewer nodes than it wants."""
+    nodes = fewest_nodes(state.memory, job, part)
+    size = max(state.memory.jobs[SlurmJob.CPUS, job], nodes)
+    hold_by_limit(state.memory, job, limit_against(state, job, part, size, nodes))
+
+
+@kernel
+def size_if_busy(state: State, job: int, part: int) -> int:
+    """CPUs that limits count of a job that finds no nodes: of whole nodes, if it takes those.
+
+    Slurm remembers how many the last search gave it; the smallest nodes of the partition are taken here.
+    """
+    memory, nodes = state.memory, fewest_nodes(state.memory, job, part)
+    size, smallest = max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]), 0
+    if memory.settings[Setting.ENFORCE] > 0 and whole_nodes(memory, job, part):
+        for node in range(memory.nodes.shape[1]):
+            if memory.members[part, node] > 0 and (smallest == 0 or state.nodes[Node.CPUS, node] < smallest):
+                smallest = state.nodes[Node.CPUS, node]
+    return int(max(size, nodes * smallest))
+
+
+@routine
+def limit_if_busy(state: State, job: int, part: int) -> int:
+    """The limit that a job would break that finds no nodes now, 0 where it breaks none.
+
+    Slurm counts the generic resources that its test found last: of all nodes, as if they were idle.
+    """
+    memory, size = state.memory, size_if_busy(state, job, part)
+    nodes = wanted_nodes(memory, job, part)
+    if memory.settings[Setting.ENFORCE] > 0 and asks_gres(memory, job) > 0:
+        empty_trial(state)
+        if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
+            memory.jobs[SlurmJob.GRES_FOUND, job] = units_taken(memory, job, part)
+    reason = limit_against(state, job, part, size, nodes)
+    memory.jobs[SlurmJob.GRES_FOUND, job] = UNSET
+    return int(reason)
+
+
+@routine
+def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int, minutes: int) -> int:
+    """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, or why not.
+
+    It runs in partition ``part`` from ``now`` on (s) for ``minutes`` at most; ``loop`` is who asks, MAIN or
+    FILLING.
+    """
+    memory = state.memory
+    if is_over_limits(memory, job, part):
+        hold_over_limits(state, job, part)
+        return LIMITED
+    candidates(state, allowed, job, part)
+    if weights_change(memory):
+        within = allowed if loop == FILLING else ANYWHERE  # backfill leaves planned nodes out beforehand
+        reset_weights(memory, within, job, part)
+        prefer_held(state, within, job, part)
+    if memory.reservations.shape[1] > 0 and loop == MAIN:
+        if lay_allowed(memory, job, part, now, minutes, now) != now:
+            memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
+            return PASSED_OVER
+        mine = own_reservation(memory, job, now)
+        if mine != UNSET and is_taken_from(memory, job, part, mine):
+            for node in range(memory.nodes.shape[1]):  # nobody has the nodes of its reservation in this pass
+                memory.sets[allowed, node] &= 1 - memory.reserved[mine, node]
+            memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
+            return PASSED_OVER
+        leave_reserved_out(memory)
+    flexible = flexible_reservation(memory, job)
+    weigh_outside(memory, flexible, 1)  # plans do not weigh so
+    weigh_off(state, now, 1)
+    memory.clock[SlurmClock.BY_KIND] = 1
+    found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
+    memory.clock[SlurmClock.BY_KIND] = 0
+    weigh_off(state, now, -1)
+    weigh_outside(memory, flexible, -1)
+    if found > bounded_nodes(memory, job, part):
+        found = 0  # the choice by switches does not keep to that, and plans do not care
+    if found == 0 and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+        if memory.settings[Setting.SLICE] > 0 and suspends_first(state, job, part, now):
+            rows = memory.partitions[Partition.ROWS_PREEMPTING, part]
+            found = select_row(state, state.nodes, Scratch.CANDIDATES, job, part, rows)
+        else:
+            preempts = find_victims(state, job, part, now)
+    if found == 0 and not preempts:
+        reason = limit_if_busy(state, job, part)
+        hold_by_limit(memory, job, reason)
+        if reason != Reason.NONE:
+            return LIMITED
+        memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
+        return why_not(state, job, part) if loop == MAIN else BUSY
+    whole = whole_nodes(memory, job, part)
+    count, cpus = propose_taken(state, job, part), taken_cpus(state, whole)
+    mb = proposed_memory(state, count)
+    reason = after_selection(state, job, part, cpus, mb, count, True)
+    if reason != Reason.NONE:
+        hold_by_limit(memory, job, reason)
+        return LIMITED
+    if preempts:
+        if not is_pausing(memory, job, now):
+            preempt(state, job, now)
+        memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
+        return BUSY
+    tres_of(memory, job, cpus, mb, count, billed(memory, job, part, cpus, mb, count, whole), whole)
+    waits = False
+    if suspends(memory):
+        waits = memory.settings[Setting.SLICE] > 0 and waits_for_turn(state, job, part, count)
+        if not waits:
+            make_room(state, job, part, count, now)
+        note_start(memory, job, waits)
+    begin(state, job, part, now, loop, count, minutes, waits)
+    return STARTED
+
+
+@routine
+def begin(
+    state: State, job: int, part: int, now: int, loop: int, count: int, minutes: int, waits: bool
+) -> None:
+    """Let a job run on the ``count`` nodes that were proposed, or, if it ``waits``, have them until its turn.
+
+    The others are as in :func:`try_start`.
+    """
+    memory = state.memory
+    seconds, boot = minutes * 60, switch_on(state, count, now)
+    state.jobs[Job.PLAN, job] = (boot + seconds) * SECOND
+    over = memory.partitions[Partition.OVER_TIME, part]
+    most = NEVER_STOPPED if over == UNSET else boot + seconds + over + NOTICED_LATE
+    limit = min(most, seconds_left(memory, job, now)) * SECOND
+    why = (
+        Why.BACKFILL
+        if loop == FILLING
+        else (Why.IMMEDIATE if now <= memory.jobs[SlurmJob.ENTERED, job] else Why.HEAD)
+    )
+    if waits:
+        start_suspended(state, job, count, why, limit)
+    else:
+        start_on_nodes(state, job, count, why, boot * SECOND, limit)
+    memory.jobs[SlurmJob.SUSPENDED_AT, job] = now if waits else UNSET
+    memory.jobs[SlurmJob.PARTITION, job] = part
+    memory.jobs[SlurmJob.STARTED, job] = now
+    memory.jobs[SlurmJob.RESUMED_AT, job] = UNSET if boot == 0 else now + boot
+    memory.jobs[SlurmJob.ENDS, job] = now + seconds
+    memory.jobs[SlurmJob.LENGTH, job] = minutes
+    memory.jobs[SlurmJob.LOOP, job] = loop
+    memory.jobs[SlurmJob.OUTCOME, job] = Outcome.RUNS
+    memory.jobs[SlurmJob.ATTEMPTS, job] += 1
+    memory.clock[SlurmClock.PENDING] -= 1
+    list_start(memory, job)
+    note_running(memory, job, now + seconds)
+    charge(state, job, 1)
+    count_task(memory, job, 1)
+    take_licences(memory, job, 1)
+    leave_queue(memory, job)
+    end_age(memory, job)
+    memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
+
+
+@routine
+def preempt(state: State, job: int, now: int) -> None:
+    """End the victims of a job; it starts when their nodes are free."""
+    memory = state.memory
+    for place in range(victims_to_go(memory)):
+        victim = memory.victims[0, place]
+        memory.jobs[SlurmJob.PREEMPTED_BY, victim] = job
+        if grace(memory, victim) > 0:
+            give_grace(memory, victim, now)
+        else:
+            make_go(state, victim, now)
+    memory.jobs[SlurmJob.TOOK_VICTIMS, job] = now
+    memory.jobs[SlurmJob.TOOK_IN, job] = pass_number(memory)
+
+
+@kernel
+def give_grace(memory: Memory, victim: int, now: int) -> None:
+    """Let a victim go on for its grace time; the check that ends it comes every 30 seconds."""
+    if memory.jobs[SlurmJob.GOES_AT, victim] != UNSET:
+        return
+    end = min(memory.jobs[SlurmJob.ENDS, victim], now + grace(memory, victim))
+    forget_running(memory, victim)
+    memory.jobs[SlurmJob.ENDS, victim] = end
+    note_running(memory, victim, end)
+    late = memory.clock[SlurmClock.DRAWN] % CHECKS_EVERY
+    memory.jobs[SlurmJob.GOES_AT, victim] = end + late
+    push(memory.graces, 0, memory.clock[SlurmClock.GRACES], end + late, victim)
+    memory.clock[SlurmClock.GRACES] += 1
+
+
+@routine
+def take_graces(state: State, now: int) -> None:
+    """Victims whose grace time is over have to go, unless they have ended by themselves."""
+    memory = state.memory
+    while memory.clock[SlurmClock.GRACES] > 0 and memory.graces[0, 0] <= now:
+        due, victim = memory.graces[0, 0], memory.graces[1, 0]
+        pop(memory.graces, 0, memory.clock[SlurmClock.GRACES])
+        memory.clock[SlurmClock.GRACES] -= 1
+        if state.jobs[Job.PHASE, victim] == Phase.RUNNING and memory.jobs[SlurmJob.GOES_AT, victim] == due:
+            make_go(state, victim, now)
+
+
+@routine
+def end_by_minutes(state: State, now: int) -> None:
+    """End the running jobs of every group that has used up its minutes."""
+    memory, place = state.memory, 0
+    while place < memory.clock[SlurmClock.RUNNING]:
+        job = memory.running[1, place]
+        if minutes_used_up(memory, job):
+            memory.jobs[SlurmJob.REASON, job] = Reason.ASSOC_GRP_MINS
+            take_off(state, job, now, False, Ended.AT_WALLTIME)
+        else:
+            place += 1

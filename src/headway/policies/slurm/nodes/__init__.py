@@ -1,0 +1,1 @@
+"""Which nodes a job gets: what each can offer it, and the choice among them."""
