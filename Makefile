@@ -43,7 +43,7 @@ bounds: $(VENV)/.test-installed
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(KERNELS)" tests
 
 # Recorded runs with numba left as it is, which compiles several times as long: half an hour. RECORDED chooses them;
-# those of Slurm's rules (slurm_truth) would take hours.
+# those of Slurm's rules (slurm_truth) compile for far longer.
 RECORDED ?= (golden and not transform) or test_dbf or ujfb_equal
 untuned: $(VENV)/.test-installed
 	HEADWAY_UNTUNED=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(RECORDED)" tests
@@ -80,7 +80,8 @@ docs: $(VENV)/.test-installed
 release: $(BIN)/python
 	$(BIN)/python -m release $(RELEASE)
 
-# Exact versions for tests: what a clean resolve of the project and its test extra gives today.
+# Exact versions for tests: what a clean resolve of the project and its test extra gives today. Make it with the
+# oldest Python that we promise (PYTHON=...): what needs a newer one cannot be installed there.
 lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip --quiet install hatchling editables
@@ -104,5 +105,5 @@ $(VENV)/.installed: pyproject.toml requirements-test.txt | $(BIN)/python
 
 $(VENV)/.test-installed: $(VENV)/.installed
 	@echo "Installing what the tests need into $(VENV): another minute or two."
-	$(PIP) install --requirement requirements-test.txt
+	$(PIP) install --use-pep517 --requirement requirements-test.txt
 	@touch $@
