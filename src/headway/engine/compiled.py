@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from headway.engine import clock as clockwork
-from headway.engine.tables import NO_MEMORY, Clock, State, World, new_state, new_world
+from headway.engine.tables import NO_MEMORY, Clock, Kind, State, World, kind_of, tables_like
 from headway.jit import kernels
 from headway.units import NEVER
 
@@ -24,47 +24,20 @@ WORTH_REWRITING = 1000
 """Fewer jobs are simulated before the kernels are rewritten."""
 
 
-Kind = tuple[type, tuple[Any, ...]]
-"""Class of a memory, and the type and dimensions of each of its tables: all that compiled code depends on.
-Of a tuple of tables inside it, the kind of that."""
-
-
 def hook_signature(memory: Any = NO_MEMORY) -> Any:
     """The type of a compiled policy with such a memory: nothing from (instant, state)."""
-    return None if kernels.INTERPRETED else _signature_over(_kind_of(memory))
+    return None if kernels.INTERPRETED else _signature_over(kind_of(memory))
 
 
 def state_type(memory: Any = NO_MEMORY) -> Any:
     """The type of a state with such a memory."""
-    return _state_over(_kind_of(memory))
-
-
-def _kind_of(memory: Any) -> Kind:
-    return NO_KIND if memory is NO_MEMORY else _kind_of_tables(memory)
-
-
-def _kind_of_tables(memory: Any) -> Kind:
-    return type(memory), tuple(
-        _kind_of_tables(each) if isinstance(each, tuple) else (each.dtype.str, each.ndim) for each in memory
-    )
-
-
-NO_KIND = _kind_of_tables(NO_MEMORY)
-"""That of most policies."""
+    return _state_over(kind_of(memory))
 
 
 @cache
 def _state_over(kind: Kind) -> Any:
     """The type of a state with such a memory; asking the compiler takes longer than a small simulation."""
-    return kernels.type_of(_prototype(_empty(kind))[0])
-
-
-def _empty(kind: Any) -> Any:
-    """A memory of such a kind with nothing in it; or a table."""
-    made, inside = kind
-    if isinstance(made, str):
-        return np.zeros((0,) * inside, made)
-    return made(*map(_empty, inside))
+    return kernels.type_of(tables_like(kind)[0])
 
 
 @cache
@@ -72,15 +45,9 @@ def _signature_over(kind: Kind) -> Any:
     return kernels.types.void(kernels.types.int64, _state_over(kind))
 
 
-def _prototype(memory: Any) -> tuple[State, World]:
-    """Tables of the types that a policy with such a memory works on."""
-    table, row = np.zeros((0, 0), np.int64), np.zeros(0, np.int64)
-    return new_state(table, table, row, count=1, live=1, log=1, memory=memory), new_world(row, live=1)
-
-
 def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
     """The loop, compiled once for every kind of memory: policies are passed to it as values."""
-    return interpreted_loop if kernels.INTERPRETED else _loop_over(_kind_of(memory))
+    return interpreted_loop if kernels.INTERPRETED else _loop_over(kind_of(memory))
 
 
 def interpreted_loop(hook: Callable[[int, State], None], state: State, world: World, instants: int) -> int:
@@ -110,7 +77,7 @@ def _view(table: Any) -> Any:
 @cache
 def _loop_over(kind: Kind) -> Callable[..., int]:
     """The loop for a kind of memory."""
-    world = kernels.type_of(_prototype(NO_MEMORY)[1])
+    world = kernels.type_of(tables_like(kind_of(NO_MEMORY))[1])
     hook = kernels.function_type(_signature_over(kind))
     return kernels.with_signature(kernels.types.int64(hook, _state_over(kind), world, kernels.types.int64))(
         clockwork.loop
@@ -122,7 +89,7 @@ def compiled_keyed_loop() -> Callable[..., int]:
     """The loop that lets a user's keys be computed before each pass."""
     if kernels.INTERPRETED:
         return clockwork.keyed_loop
-    state, world = _prototype(NO_MEMORY)
+    state, world = tables_like(kind_of(NO_MEMORY))
     hook = kernels.function_type(hook_signature())
     number = kernels.types.int64
     signature = number(hook, hook, kernels.type_of(state), kernels.type_of(world), number)
@@ -134,7 +101,7 @@ def compiled_hook(
 ) -> Callable[[int, State], None]:
     """A policy compiled for the loop."""
     done = kernels.INTERPRETED or hasattr(hook, "py_func")
-    return hook if done else _compiled_as(hook, _kind_of(memory))
+    return hook if done else _compiled_as(hook, kind_of(memory))
 
 
 @cache
@@ -148,7 +115,7 @@ def hook_as_value(hook: Callable[[int, State], None], memory: Any = NO_MEMORY) -
 
     What it raises is lost, so it is for policies that raise nothing.
     """
-    return hook if kernels.INTERPRETED else _addressed(hook, _kind_of(memory))
+    return hook if kernels.INTERPRETED else _addressed(hook, kind_of(memory))
 
 
 @cache

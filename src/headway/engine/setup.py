@@ -123,6 +123,9 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     memory = copy_memory(setup.memory) if setup.again and setup.memory is not NO_MEMORY else setup.memory
     nodes = None if setup.nodes is None else setup.nodes.copy()
     state = new_state(table, pools, options, queues, room, len(jobs) + room, nodes, memory)
+    # Jobs that are submitted in another order than the log's move in this table, and it may be another run's.
+    runtime = jobs.runtime if setup.submissions is None else jobs.runtime.copy()
+    world = new_world(np.ascontiguousarray(runtime), room)
     state.clock[Clock.LIVE_ROOM] = room
     if nodes is not None:
         state.clock[Clock.NODE_CPUS] = nodes[Node.CPUS].sum() * setup.shares_of_cpu
@@ -132,9 +135,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     state.clock[Clock.WAKE] = NEVER
     if setup.prepare is not None:
         setup.prepare(state)
-    # Jobs that are submitted in another order than the log's move in this table, and it may be another run's.
-    runtime = jobs.runtime if setup.submissions is None else jobs.runtime.copy()
-    return state, new_world(np.ascontiguousarray(runtime), room)
+    return state, world
 
 
 def copy_into(larger: Table, table: Table) -> None:

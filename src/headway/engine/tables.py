@@ -418,3 +418,38 @@ def new_world(runtime: Table, live: int) -> World:
 def queue_room(live: int) -> int:
     """Positions in a queue of at most ``live`` jobs: gaps are closed when twice as many are used."""
     return 2 * live + 64
+
+
+Kind = tuple[type, tuple[Any, ...]]
+"""Class of a memory, and the type and dimensions of each of its tables: all that compiled code depends on.
+Of a tuple of tables inside it, the kind of that."""
+
+
+def kind_of(memory: Any) -> Kind:
+    """The kind of a policy's memory."""
+    return NO_KIND if memory is NO_MEMORY else _kind_of_tables(memory)
+
+
+def _kind_of_tables(memory: Any) -> Kind:
+    return type(memory), tuple(
+        _kind_of_tables(each) if isinstance(each, tuple) else (each.dtype.str, each.ndim) for each in memory
+    )
+
+
+NO_KIND = _kind_of_tables(NO_MEMORY)
+"""That of most policies."""
+
+
+def tables_like(kind: Kind) -> tuple[State, World]:
+    """Tables of the types that a policy with a memory of such a kind works on, with nothing in them."""
+    table, row = np.zeros((0, 0), np.int64), np.zeros(0, np.int64)
+    memory = _empty(kind)
+    return new_state(table, table, row, count=1, live=1, log=1, memory=memory), new_world(row, live=1)
+
+
+def _empty(kind: Any) -> Any:
+    """A memory of such a kind with nothing in it; or a table."""
+    made, inside = kind
+    if isinstance(made, str):
+        return np.zeros((0,) * inside, made)
+    return made(*map(_empty, inside))
