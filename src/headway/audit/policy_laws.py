@@ -127,7 +127,8 @@ def cluster_laws(spec: Spec, record: Record) -> tuple[Law, ...]:
     """What the policy of each cluster promises of the jobs that ended there, named after the cluster.
 
     Tasks that were taken away again have waited in the queue too, and the schedule does not say where they
-    stood. So where tasks move, only those invariants are judged that do not look at the whole queue.
+    stood. So where tasks move, only those invariants are judged that do not look at the whole queue. And
+    a cluster may be a real one, which starts a job some moments after its reservation: that is not judged.
     """
     if not record.clusters or (record.cluster is None and len(record.clusters) > 1):
         return ()
@@ -148,7 +149,7 @@ def cluster_laws(spec: Spec, record: Record) -> tuple[Law, ...]:
             name = f"{cluster.name}, {batch[0].group}" if spec.params["reserved"] else cluster.name
             part = part_of(record, number, batch, _events(spec))
             for law in laws_of(str(policy.spec), part):
-                if still or law.name not in (PROMPT, conservative_starts.NAME):
+                if law.name != conservative_starts.NAME and (still or law.name != PROMPT):
                     found.append(_on(law, name, part))
     return tuple(found)
 
