@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headway.arrays import Ints
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, of_jobs
 from headway.units import NEVER, seconds_text
@@ -27,37 +27,35 @@ MODES = ("early", "every", "fixpoint", "scratch", "none")
 EARLY, EVERY, FIXPOINT, SCRATCH, NONE = range(len(MODES))
 NOTHING, TOO_LONG = -1, -2
 
-Column = NDArray[np.int64]
-
 
 class Jobs(NamedTuple):
     """What is known of the jobs, by row."""
 
-    submit: Column
-    start: Column
-    end: Column
-    plan: Column
+    submit: Ints
+    start: Ints
+    end: Ints
+    plan: Ints
     """How long each is planned for."""
-    procs: Column
-    reserved: Column
+    procs: Ints
+    reserved: Ints
     """Its start by the reservation it has."""
 
 
 class Order(NamedTuple):
     """Rows as they arrive and end; room for those that wait, in order of arrival, and that end now."""
 
-    arrivals: Column
-    ends: Column
-    instants: Column
-    waiting: Column
-    ending: Column
+    arrivals: Ints
+    ends: Ints
+    instants: Ints
+    waiting: Ints
+    ending: Ints
 
 
 class Profile(NamedTuple):
     """Free processors as steps: from when on, and how many."""
 
-    times: Column
-    free: Column
+    times: Ints
+    free: Ints
 
 
 def check(record: Record, compress: str, hole: str) -> Finding | None:
@@ -108,7 +106,8 @@ def _compiled() -> Callable[..., Any]:
         return _follow
     earliest = routine(_earliest)
     beside = routine(calling(_earliest_beside, _earliest=earliest))
-    return entry(calling(_follow, _change=routine(_change), _earliest=earliest, _earliest_beside=beside))
+    parts = {"_change": routine(_change), "_earliest": earliest, "_earliest_beside": beside}
+    return entry(calling(_follow, **parts, _move_forward=routine(calling(_move_forward, **parts))))
 
 
 def _change(profile: Profile, size: int, begin: int, end: int, procs: int) -> int:
@@ -157,7 +156,7 @@ def _earliest(profile: Profile, size: int, t: int, procs: int, length: int, limi
 
 
 def _earliest_beside(
-    profile: Profile, size: int, jobs: Jobs, waiting: Column, count: int, t: int, job: int, more: int
+    profile: Profile, size: int, jobs: Jobs, waiting: Ints, count: int, t: int, job: int, more: int
 ) -> int:
     """The earliest start of a job without a reservation: who is reserved for no length keeps its instant."""
     times, free = profile
@@ -177,6 +176,49 @@ def _earliest_beside(
         if after == NEVER:
             return begin
         t = after
+
+
+def _move_forward(
+    profile: Profile,
+    size: int,
+    jobs: Jobs,
+    waiting: Ints,
+    count: int,
+    points: int,
+    t: int,
+    mode: int,
+    more: int,
+    most: int,
+) -> tuple[int, int]:
+    """Move the reservations of who waits forward; how many steps there are then, and how many were passed.
+
+    ``points`` of those who wait are planned for no length. After more than ``most`` steps the rest stays.
+    """
+    plan, procs, reserved = jobs.plan, jobs.procs, jobs.reserved
+    passed = 0
+    if mode == SCRATCH:
+        for k in range(count):
+            job = waiting[k]
+            size = _change(profile, size, reserved[job], reserved[job] + plan[job], procs[job])
+            reserved[job] = NEVER
+    sweeps = True
+    while sweeps and passed <= most:
+        sweeps = False
+        for k in range(count):
+            job = waiting[k]
+            old, length = reserved[job], plan[job] + (more if plan[job] > 0 else 0)
+            passed += size
+            if old == t or (
+                points == 0 and old != NEVER and _earliest(profile, size, t, procs[job], length, old) >= old
+            ):
+                continue  # its own reservation has the room from there on
+            if old != NEVER:
+                size = _change(profile, size, old, old + plan[job], procs[job])
+            begin = _earliest_beside(profile, size, jobs, waiting, count, t, job, more)
+            sweeps = sweeps or (mode == FIXPOINT and begin < old)
+            reserved[job] = min(begin, old)
+            size = _change(profile, size, reserved[job], reserved[job] + plan[job], -procs[job])
+    return size, passed
 
 
 def _follow(
@@ -217,30 +259,11 @@ def _follow(
                 some, early = True, early or t < start[job] + plan[job]
             fresh = 0
             moved = mode != NONE and (early or (mode == EVERY and some))
-            if moved and mode == SCRATCH:
-                for k in range(count):
-                    job = waiting[k]
-                    size = _change(profile, size, reserved[job], reserved[job] + plan[job], procs[job])
-                    reserved[job] = NEVER
-            sweeps = moved
-            while sweeps:
-                sweeps = False
-                for k in range(count):
-                    job = waiting[k]
-                    old, length = reserved[job], plan[job] + (more if plan[job] > 0 else 0)
-                    passed += size
-                    if old == t or (
-                        points == 0
-                        and old != NEVER
-                        and _earliest(profile, size, t, procs[job], length, old) >= old
-                    ):
-                        continue  # its own reservation has the room from there on
-                    if old != NEVER:
-                        size = _change(profile, size, old, old + plan[job], procs[job])
-                    begin = _earliest_beside(profile, size, jobs, waiting, count, t, job, more)
-                    sweeps = sweeps or (mode == FIXPOINT and begin < old)
-                    reserved[job] = min(begin, old)
-                    size = _change(profile, size, reserved[job], reserved[job] + plan[job], -procs[job])
+            if moved:
+                size, steps = _move_forward(
+                    profile, size, jobs, waiting, count, points, t, mode, more, most - passed
+                )
+                passed += steps
                 if passed > most:
                     return TOO_LONG, NEVER
             while turn == 0 and arrived < len(arrivals) and submit[arrivals[arrived]] == t:
