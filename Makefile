@@ -11,10 +11,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 3
 SITE ?= site
 
-.PHONY: demo test test-all coverage bounds untuned mutants fuzz audit lint types check bench docs release lock clean
+.PHONY: demo kernels test test-all coverage bounds untuned mutants fuzz audit lint types check bench docs release lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
+
+# The kernels of all policies in all their forms, for any processor of this kind: only those that changed are
+# compiled. They lie in src/headway/built, which a wheel takes along.
+kernels: $(VENV)/.installed
+	$(BIN)/headway cache warm all --built
 
 # Tests on small instances run with the kernels as plain Python, so that nothing is compiled for them.
 PLAIN := NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m "interpreted and not long"
@@ -23,7 +28,7 @@ COMPILED := $(BIN)/python -m pytest -n $(WORKERS) -m "not interpreted and not lo
 # The many processes that tests start read Python's bytecode, also where a user's settings would not keep it.
 export PYTHONDONTWRITEBYTECODE :=
 
-test: $(VENV)/.test-installed
+test: kernels $(VENV)/.test-installed
 	$(PLAIN)
 	$(COMPILED)
 
@@ -77,7 +82,9 @@ docs: $(VENV)/.test-installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir $(SITE)
 
 # Wheel and sdist into dist/, tried in clean environments of every Python on PATH (RELEASE="--python python3.13").
-release: $(BIN)/python
+release: $(VENV)/.installed
+	rm -rf src/headway/built
+	$(BIN)/headway cache warm all --built
 	$(BIN)/python -m release $(RELEASE)
 
 # Exact versions for tests: what a clean resolve of the project and its test extra gives today. Make it with the
@@ -90,7 +97,7 @@ lock:
 	mv build/lock.txt requirements-test.txt && rm -rf build/lock
 
 clean:
-	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) src/headway/built build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Headway needs Python 3.11 or newer; none was found on PATH (set PYTHON=...)." >&2; exit 1; }
@@ -98,7 +105,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml requirements-test.txt | $(BIN)/python
-	@echo "Installing Headway and what it needs into $(VENV): about 700 MB on disk, a minute or two. pip is silent meanwhile."
+	@echo "Installing Headway and what it needs into $(VENV): about 600 MB on disk, a minute or two. pip is silent meanwhile."
 	$(PIP) install --constraint requirements-test.txt hatchling editables
 	$(PIP) install --constraint requirements-test.txt --no-build-isolation --editable .
 	@touch $@

@@ -24,16 +24,26 @@ def agreed() -> str:
     return said["CITATION.cff"]
 
 
-def build(dist: Path) -> tuple[Path, Path]:
-    """Wheel and sdist; the wheel is made from the sdist, so that both hold the same."""
-    tool = ROOT / "build" / "release" / "tool"
+def build(dist: Path) -> tuple[Path, Path, Path]:
+    """A wheel for all machines, one with kernels for this kind of machine and Python, and the sdist.
+
+    The wheels are made from the sdist, so that all hold the same.
+    """
+    scratch = ROOT / "build" / "release"
+    tool = scratch / "tool"
     run([sys.executable, "-m", "venv", tool], ROOT)
     bin = tool / ("Scripts" if sys.platform == "win32" else "bin")
     run([bin / "python", "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "build"], ROOT)
     shutil.rmtree(dist, ignore_errors=True)
     run([bin / "python", "-m", "build", "--outdir", dist, ROOT], ROOT)
-    [wheel], [sdist] = dist.glob("*.whl"), dist.glob("*.tar.gz")
-    return wheel, sdist
+    [everywhere], [sdist] = dist.glob("*.whl"), dist.glob("*.tar.gz")
+    shutil.unpack_archive(sdist, scratch / "sources", filter="data")
+    [unpacked] = (scratch / "sources").iterdir()
+    kernels = Path("src", "headway", "built")
+    shutil.copytree(ROOT / kernels, unpacked / kernels, ignore=shutil.ignore_patterns("*.lock"))
+    run([bin / "python", "-m", "build", "--wheel", "--outdir", dist, unpacked], ROOT)
+    [here] = {*dist.glob("*.whl")} - {everywhere}
+    return everywhere, here, sdist
 
 
 def main() -> None:
@@ -48,10 +58,10 @@ def main() -> None:
     scratch = ROOT / "build" / "release"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
-    wheel, sdist = build(options.dist)
-    inside, sources = wheel_files(wheel), sdist_files(sdist)
+    wheel, here, sdist = build(options.dist)
+    sources = sdist_files(sdist)
     for package, names, faults in (
-        (wheel, inside, wheel_faults(inside, version)),
+        *((each, names := wheel_files(each), wheel_faults(names, version)) for each in (wheel, here)),
         (sdist, sources, sdist_faults(sources)),
     ):
         print(f"{package.name}: {package.stat().st_size / 1e6:.1f} MB, {len(names)} files")
@@ -59,10 +69,10 @@ def main() -> None:
             raise SystemExit("\n".join(faults))
     chosen = options.python or pythons()
     tried = []
-    for number, python in enumerate(chosen):
+    for number, python in enumerate([sys.executable, *chosen]):
         # The sdist is built and used once, with the oldest Python; it gives the same wheel for all.
-        for package in (wheel, sdist) if number == 0 else (wheel,):
-            name = re.sub(r"\W+", "-", f"{python} {package.suffix}").strip("-")
+        for package in (here,) if number == 0 else (wheel, sdist) if number == 1 else (wheel,):
+            name = re.sub(r"\W+", "-", f"{number} {python} {package.suffix}").strip("-")
             tried.append(made := trial(python, package, version, scratch / name))
             print(
                 f"Python {made.python:<8} {package.name}: installed in {made.installed:.0f} s, "

@@ -6,7 +6,7 @@ import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
-IN_THE_WHEEL = {".py", ".toml", ".html", ".js", ".css", ".sh", ".typed"}
+IN_THE_WHEEL = {".py", ".toml", ".html", ".js", ".css", ".sh", ".typed", ".kernel"}
 """Endings of files of the package; anything else is there by mistake."""
 
 EXAMPLE = "headway/site/example/"

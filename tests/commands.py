@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
 
 from headway.cli import main
+from headway.cli.commands import load
+from headway.cli.frame import app
 
 SWF = """\
 ; Computer: Test machine
@@ -19,6 +23,17 @@ SWF = """\
 4 3 -1 20 1 -1 -1 1 20 -1 1 3 1 -1 1 -1 -1 -1
 """
 """Four jobs on four processors, all sound."""
+
+
+def every_command() -> dict[str, Any]:
+    """Each command that does something, by its whole name, such as ``live submit``."""
+    load()
+    group: Any = typer.main.get_command(app)
+    return {
+        f"{name} {inner}".strip(): command
+        for name, one in group.commands.items()
+        for inner, command in getattr(one, "commands", {"": one}).items()
+    }
 
 
 @dataclass(frozen=True)

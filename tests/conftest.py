@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import os
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,8 +25,6 @@ except ImportError:  # no such locks here: every process does all of it
 # Libraries that count what is left when a process ends see all of it collected.
 atexit.register(gc.unfreeze)
 
-# No test leaves a compiler running beside it, but the one that is about this.
-os.environ.setdefault("HEADWAY_FIRST_USE", "compile")
 
 # How long an example takes depends on the machine, so it is no part of any test.
 # Each run draws new ones: `make test` tries fewer of them than `make test-all`, which asks for "thorough".

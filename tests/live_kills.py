@@ -37,7 +37,9 @@ class Trial:
     kills: Counter[str] = field(default_factory=Counter)
 
     def start(self, name: str) -> None:
-        words = ["agent", str(self.grid.file)] if name == "agent" else ["server", str(self.grid.file), name]
+        words = ["live", "agent", str(self.grid.file)]
+        if name != "agent":
+            words = ["live", "server", str(self.grid.file), name]
         self.processes[name] = start([*words, "--control"], self.grid.folder / f"{name}.log")
 
     def start_all(self) -> None:

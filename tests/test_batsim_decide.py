@@ -84,7 +84,7 @@ def asked(now: float, events: list[dict[str, Any]]) -> str:
 
 
 def test_decide_answers_batsims_own_words_over_a_socket() -> None:
-    from headway.cli.decide import decide
+    from headway.cli.batsim import decide
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

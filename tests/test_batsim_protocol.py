@@ -374,12 +374,12 @@ def test_the_command_writes_both_kinds_of_files(run: Headway) -> None:
     document = {"nb_res": M, "jobs": jobs, "profiles": {"d": {"type": "delay", "delay": 12.5}}}
     log = run.write("work.json", json.dumps(document))
     with listening(pybatsim("schedFcfs")) as endpoint:
-        done = run("batsim", log, "--socket", endpoint, "--out", "out", "--record", "exchange.jsonl")
+        done = run("batsim", "run", log, "--socket", endpoint, "--out", "out", "--record", "exchange.jsonl")
     assert done.status == 0, done.err
     assert "spent in the scheduler" in done.out and "all hold" in done.out
     names = {path.name for path in (run.folder / "out").iterdir()}
     assert {"schedule.csv", "run.json", "out_jobs.csv", "out_schedule.csv", "out_machine_states.csv"} <= names
-    again = run("batsim", log, "--replay", "exchange.jsonl", "--json")
+    again = run("batsim", "run", log, "--replay", "exchange.jsonl", "--json")
     assert again.status == 0 and json.loads(again.out)["jobs"] == 8
 
 
@@ -387,9 +387,9 @@ def test_profiles_of_networks_are_refused_at_the_start(run: Headway) -> None:
     job = {"id": 1, "subtime": 0, "res": 4, "walltime": 50, "profile": "p"}
     profiles = {"p": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 1e6}}
     log = run.write("work.json", json.dumps({"nb_res": M, "jobs": [job], "profiles": profiles}))
-    done = run("batsim", log, "--socket", "tcp://127.0.0.1:1")
+    done = run("batsim", "run", log, "--socket", "tcp://127.0.0.1:1")
     assert done.status == 2 and "parallel_homogeneous (as 'p')" in done.err
-    missing = run("batsim", log)
+    missing = run("batsim", "run", log)
     assert missing.status == 2 and "--socket URL" in missing.err
 
 
@@ -406,7 +406,7 @@ def test_ports_that_there_are_not(run: Headway, words: str) -> None:
 
 def test_decide_listens_on_this_machine_alone() -> None:
     """Batsim's protocol knows no token."""
-    from headway.cli.decide import decide
+    from headway.cli.batsim import decide
 
     assert inspect.signature(decide).parameters["socket"].default == "tcp://127.0.0.1:28000"
 

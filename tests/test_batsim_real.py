@@ -44,7 +44,7 @@ def version() -> str:
 @pytest.mark.skipif(BATSIM is None, reason="no batsim on PATH")
 @pytest.mark.parametrize("policy", ["fcfs", "sjf", "easy", "conservative"])
 def test_batsim_itself_starts_every_job_when_simulate_does(policy: str, tmp_path: Path) -> None:
-    from headway.cli.decide import decide
+    from headway.cli.batsim import decide
 
     if not re.match(r"v?[34]\.", version()):
         pytest.skip(f"batsim {version()} speaks another protocol than that of versions 3 and 4")

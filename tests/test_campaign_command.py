@@ -14,9 +14,8 @@ import polars as pl
 import pytest
 
 from commands import SWF, Headway
-from headway.campaign import Campaign, Progress, Results
-from headway.cli import first_use
-from headway.cli.sweep import _with_compiling, overview
+from headway.campaign import Results
+from headway.cli.sweep import overview
 
 SWEEP = """\
 baseline = "easy"
@@ -45,23 +44,6 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "four.swf").write_text(SWF)
     return Headway(tmp_path, capsys, monkeypatch)
-
-
-def test_compiling_is_told_only_where_a_cell_is_run_by_slurms_rules(
-    run: Headway, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run.write("sweep.toml", SWEEP)
-    campaign = Campaign.from_toml(run.folder / "sweep.toml")
-    first, second = (campaign.run(run.folder / "kept", workers=1).progress for _ in range(2))
-    assert first is not None and first.policies == {"easy", "fcfs"}
-    assert second is not None and second.skipped == 6 and second.policies == set()
-
-    told: list[str] = []
-    monkeypatch.setattr(first_use, "tell_compiling", lambda policy, display: told.append(policy))
-    tell = _with_compiling(lambda progress: None)
-    for progress in (second, first, Progress(policies={"easy", "slurm"}), Progress(policies={"slurm"})):
-        tell(progress)
-    assert told == ["slurm"]
 
 
 def test_a_sweep_writes_results_and_goes_on_where_it_stopped(run: Headway) -> None:
@@ -209,10 +191,11 @@ def test_the_first_table_does_not_pool_machines_of_different_sizes() -> None:
             "procs": [110, 125, 110, 125, 100],
             "capacity": [110, 125, 110, 125, 125],  # the redirection group included
             "mean_wait": [100.0, 10.0, 300.0, 30.0, 5.0],
+            "block": ["1", "1", "2", "2", "1"],
         }
     )
     names, rows = overview(SimpleNamespace(frame=frame, tau=60.0))  # type: ignore[arg-type]
-    assert names == ["policy", "processors", "cells", "median mean_wait (s)"]
+    assert names == ["policy", "processors", "cells", "mean of mean_wait (s)"]
     assert rows == [
         ["easy", "110", "2", "200"],
         ["easy", "125", "2", "20"],
@@ -220,6 +203,6 @@ def test_the_first_table_does_not_pool_machines_of_different_sizes() -> None:
     ]
     one = frame.filter(pl.col("capacity") == 110)
     assert overview(SimpleNamespace(frame=one, tau=60.0)) == (  # type: ignore[arg-type]
-        ["policy", "cells", "median mean_wait (s)"],
+        ["policy", "cells", "mean of mean_wait (s)"],
         [["easy", "2", "200"]],
     )

@@ -96,12 +96,6 @@ def test_nothing_that_a_policy_is_given_shares_memory_with_the_future() -> None:
     assert seen[0] == 1 and seen[-1] == jobs
 
 
-def test_compiling_is_announced() -> None:
-    lines: list[str] = []
-    check_policy("fcfs", workloads=0, notify=lines.append)
-    assert all(line.startswith("compiling fcfs") for line in lines)
-
-
 def test_right_policies_of_ones_own_keep_every_law() -> None:
     for policy in (own_policies.fcfs, own_policies.Limited(most=3)):
         check = package.check_policy(policy, workloads=FEW)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from commands import SWF, Headway
 from headway.cli.display import output
-from headway.cli.tables import comparison_table, ledger_table
+from headway.cli.tables import comparison_table, ledger_table, verdict
 from headway.metrics import compare
 from headway.metrics.comparison import brief
 from headway.metrics.differences import difference
@@ -69,7 +69,7 @@ def test_long_names_are_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
     runs = [schedule(JOBS, [0, 0, 20, 40, 10], 4, columns=USERS) for _ in names]
     comparison_table(output(), compare(runs, names=names))
     shown = capsys.readouterr().out
-    assert "…" not in shown and shown.count("fair_share_") == shown.count("604800)") == 2
+    assert "…" not in shown and shown.count("fair_share_") == shown.count("FairShare(") == 2
 
 
 def test_policies_inside_nodes_are_called_as_they_were_given() -> None:
@@ -92,12 +92,47 @@ def test_the_table_says_who_gains_and_who_loses(headway: Headway) -> None:
     # FCFS starts the jobs at 0, 10, 20, 20; shortest first at 0, 10, 2, 20: only job 3 of user 1 gains.
     out = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf").out
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert "2 2 9 0 -100.0% better" in lines  # the size class of the jobs of two processors
+    assert "2 2 9 s 0 s, 100 % shorter" in lines  # the size class of the jobs of two processors
     assert "sjf instead of fcfs" in lines
     assert "1 job starts earlier, 0 later, 3 as before" in lines
-    assert "user 1 2 9 0 -100.0% better" in lines
-    assert "job 3 2 8 18 0 18 s earlier" in lines
+    assert "user 1 2 9 s 0 s, 100 % shorter" in lines
+    assert "job 3 2 8 s 18 s 0 s 18 s earlier" in lines
     assert not any(line.startswith(("user 2", "user 3", "queue")) for line in lines)
+
+
+def test_five_metrics_are_shown_unless_others_are_asked_for(headway: Headway) -> None:
+    def shown(*more: str) -> list[str]:
+        told = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--details", "0", *more)
+        return [line.split()[0] for line in told.out.splitlines()[3:] if line.strip()]
+
+    assert shown() == ["utilization", "mean_wait", "median_wait", "p95_wait", "mean_bsld", "sjf"]
+    assert shown("--metric", "max_wait") == ["max_wait", "sjf"]
+    assert {"makespan", "tau", "max_queue"} < set(shown("--metric", "all"))
+    refused = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--metric", "mean_wiat")
+    assert refused.status == 2 and "did you mean 'mean_wait'?" in refused.err
+
+
+def test_the_last_sentence_says_which_is_best_and_whether_that_may_be_chance() -> None:
+    week, second = 604_800, 1
+
+    def runs(waits: list[int], names: tuple[str, str] = ("one", "two")) -> str:
+        jobs = [(week * place, 5 * second, 5 * second, 1) for place in range(len(waits))]
+        submitted = [job[0] for job in jobs]
+        late = [at + wait for at, wait in zip(submitted, waits, strict=True)]
+        each = [schedule(jobs, start, 4) for start in ([at + 100 for at in submitted], late)]
+        return verdict(compare(each, names=list(names)))
+
+    few = runs([50, 60, 50])
+    assert few == (
+        "two has the shortest mean wait: 53.3 s, 47 % shorter than under one; "
+        "3 weeks are too few to tell whether that is chance."
+    )
+    clear = runs([50, 60, 50, 60, 50, 60, 50, 60])
+    assert "two has the shortest mean wait: 55 s, 45 % shorter than under one; more than chance" in clear
+    assert "(95 % interval over 8 weeks: -49% to -41%)" in clear
+    unsure = runs([10, 180, 20, 150, 30, 190, 10, 160])
+    assert "which may be chance" in unsure
+    assert runs([100] * 8) == "All have the same mean wait, 100 s."
 
 
 def test_details_can_be_left_out(headway: Headway) -> None:
@@ -128,7 +163,7 @@ def test_the_written_comparison_has_metrics_and_differences(headway: Headway) ->
 def test_machines_are_compared_too(headway: Headway) -> None:
     out = headway("compare", "log.swf", "--policy", "fcfs", "--procs", "+100%", "--out", "sizes").out
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert "metric unit fcfs on 4 fcfs on 8" in lines and "fcfs on 8 instead of fcfs on 4" in lines
+    assert "metric fcfs on 4 fcfs on 8" in lines and "fcfs on 8 instead of fcfs on 4" in lines
     assert sorted(path.name for path in (headway.folder / "sizes").iterdir() if path.is_dir()) == [
         "fcfs-on-4",
         "fcfs-on-8",
@@ -194,8 +229,8 @@ def test_no_number_is_cut_or_broken_on_a_narrow_terminal(
     monkeypatch.setattr("headway.cli.display.PIPED_WIDTH", 24)
     told = headway("compare", "log.swf", "--policy", "easy", "--policy", "fcfs").out.splitlines()
     rows = {line.split()[0]: line.split() for line in told if line.strip()}
-    assert rows["metric"] == ["metric", "unit", "easy", "fcfs"]
-    assert rows["mean_wait"][:4] == ["mean_wait", "s", "6.5", "11"]
+    assert rows["metric"] == ["metric", "easy", "fcfs"]
+    assert rows["mean_wait"][:5] == ["mean_wait", "6.5", "s", "11", "s,"]
     facts = headway("inspect", "log.swf").out.splitlines()
     assert ["mean", "run", "time", "11.25", "s"] in [line.split() for line in facts]
 

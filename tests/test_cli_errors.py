@@ -88,7 +88,7 @@ def test_bad_policies(headway: Headway, command: str, spec: str, culprit: str) -
         (["compare", "log.swf", *POLICY], "two policies or two machines"),
         (["compare", "log.swf", *POLICY, "--policy", "easy(order=fcfs)"], "--policy easy is given twice"),
         (["audit", "nowhere"], "nowhere: there is no such file or folder"),
-        (["audit", "log.swf"], "give it with --trace TRACE"),
+        (["audit", "log.swf"], "or with a schedule in CSV its log: --trace LOG"),
         (["audit", "log.swf", "--trace", "log.swf", "--policy", "eazy"], "no policy 'eazy'"),
         (["inspect", "nowhere.swf"], "nowhere.swf: there is no such file"),
         (["inspect", "log.swf", "--procs", "0"], "--procs must be at least 1"),
@@ -132,7 +132,23 @@ def test_bad_logs(headway: Headway, command: str, name: str, content: bytes | No
 def test_a_folder_that_is_no_site_is_no_log(headway: Headway) -> None:
     (headway.folder / "folder").mkdir()
     sentence = refused(headway, "simulate", "folder", *POLICY, *OUT)
-    assert "folder: is no site: there is neither slurm.conf nor config.txt" in sentence
+    assert "folder: is a folder without slurm.conf and config.txt" in sentence and "or a log" in sentence
+
+
+@pytest.mark.parametrize("command", ["explain", "audit", "report", "plot"])
+def test_a_log_is_no_run(headway: Headway, command: str) -> None:
+    headway.write("log.swf", SWF)
+    options = {"explain": ("1",), "report": ("-o", "a.html"), "plot": ("-o", "a.svg")}.get(command, ())
+    sentence = refused(headway, command, "log.swf", *options)
+    assert "log.swf" in sentence and "is a file; give a folder that simulate or compare wrote" in sentence
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("sim", "simulate"), ("comp", "compare"), ("simulat", "simulate")]
+)
+def test_the_beginning_of_a_command_is_understood(headway: Headway, word: str, meant: str) -> None:
+    sentence = refused(headway, word, "log.swf")
+    assert f"No such command {word!r} (did you mean {meant!r}?)" in sentence
 
 
 def test_machine_of_unknown_size(headway: Headway) -> None:

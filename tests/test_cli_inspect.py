@@ -100,7 +100,7 @@ def test_neither_compiler_nor_data_frames_are_loaded(headway: Headway, name: str
         "import sys\nfrom headway.cli import main\n"
         f"sys.argv = ['headway', 'inspect', {str(log)!r}]\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
-        "heavy = {'numba', 'llvmlite', 'polars', 'matplotlib', 'plotly', 'pandas'} & set(sys.modules)\n"
+        "heavy = {'numba', 'llvmlite', 'polars', 'matplotlib', 'pandas'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

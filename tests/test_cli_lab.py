@@ -66,7 +66,7 @@ def test_generate_applies_and_writes_batsim(headway: Headway) -> None:
         (("anonymise", "log.swf", "log.swf"), "exists"),
         (("anonymise", "log.swf", "x.swf", "--key-file", "short.key"), "at least 8 characters"),
         (("datasets", "atlantis"), "there is no dataset atlantis"),
-        (("datasets", "add", "log.swf"), "write headway datasets"),
+        (("datasets", "add", "log.swf"), "see 'headway datasets add --help'"),
         (("datasets", "download", "gwa"), "where gwa lies is not known; its page is"),
         (("datasets", "add", "log.swf", "x", "--sha256", "0" * 64), "copy the file again"),
         (("replay", "log.swf", "--policy", "fcfs"), "records no waits"),

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from commands import every_command
 from documentation import pages
 from headway.audit.laws import UNIVERSAL
 from headway.audit.policy_laws import FIXED
-from headway.cli import commands as commands  # registers every command
-from headway.cli.frame import app
 from headway.metrics.catalogue import METRICS
 from headway.metrics.own_numbers import OWN
 from headway.policies.catalogue import POLICIES
@@ -75,9 +74,8 @@ def test_the_reference_is_the_code(site: Path) -> None:
     metrics = words(site, "reference/metrics")
     assert all(metric.name in metrics for metric in METRICS)
     assert all(name in metrics for name in OWN)
-    named = {command.name for command in app.registered_commands}
     shown = words(site, "reference/commands")
-    assert all(f"headway {name}" in shown for name in named)
+    assert all(f"headway {name}" in shown for name in every_command())
     assert "--policy SPEC" in shown
     assert all(rule in words(site, "reference/reading-rules") for rule in RULES)
     assert all(name in words(site, "reference/transformations") for name in TRANSFORMATIONS)

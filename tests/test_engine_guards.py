@@ -10,7 +10,7 @@ import pytest
 from headway.engine.driver import run
 from headway.engine.setup import Jobs, Setup
 from headway.engine.tables import Clock, Ended, State, Why
-from headway.engine.verbs import kill, start, wake
+from headway.engine.verbs import has_room, kill, start, wake
 from headway.errors import PolicyError
 from headway.units import SECOND
 
@@ -38,6 +38,12 @@ def wakes_in_the_past(t: int, state: State) -> None:
     wake(state, state.clock[Clock.NOW] - 1)
 
 
+def notes_too_much(t: int, state: State) -> None:
+    width = state.lists.shape[1]
+    if has_room(state, width - 1, state.lists):
+        has_room(state, width, state.lists)
+
+
 def forgets(t: int, state: State) -> None:
     pass
 
@@ -50,6 +56,7 @@ def forgets(t: int, state: State) -> None:
         (starts_the_next_arrival, ["at 0 s", "has not arrived yet"]),
         (kills_what_waits, ["at 0 s", "is waiting", "only running jobs can be stopped"]),
         (wakes_in_the_past, ["at 0 s", "woken", "not later than now"]),
+        (notes_too_much, ["at 0 s", "more to note than its tables have room for"]),
         (forgets, ["2 of 2 jobs waiting for ever", "submitted at 0 s"]),
     ],
 )

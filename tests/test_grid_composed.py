@@ -26,6 +26,7 @@ from headway.jit import kernels
 from headway.platform import Cluster, Platform
 from headway.policies.grid import policy
 from headway.policies.grid.composed.gathering import own_numbers
+from headway.policies.spec import parse_spec
 from headway.workload import Workload
 from instances import log_of
 from random_examples import examples
@@ -153,7 +154,8 @@ def test_means_over_clusters() -> None:
 def test_one_cluster_is_the_policy_alone(jobs: list[Job], policy: str) -> None:
     log = with_columns(jobs)
     alone = headway.simulate(log, 4, policy)
-    grid = headway.simulate(log, 4, f"reallocation(mode=none, local={policy})")
+    procs = 4 + parse_spec(policy).policy.added_procs(4)  # a cluster has no others than its own
+    grid = headway.simulate(log, procs, f"reallocation(mode=none, local={policy})")
     same(alone, grid, "start", "end", "killed", "why", "promise", "waiting", "group")
     assert (alone.capacity, alone.groups) == (grid.capacity, grid.groups)
     assert alone.promise_kind == grid.promise_kind
@@ -279,7 +281,7 @@ def test_estimates_are_what_each_policy_alone_makes_of_the_jobs_it_has() -> None
     )  # fmt: skip
     here = "redirection(theta=0, group=1, filter=pseudo, conflict=counter, principal=conservative)"
     there = "redirection(theta=2, group=1, filter=walltime, principal=conservative)"
-    clusters = (Cluster("a", procs=3, policy=here), Cluster("b", procs=1, policy=there))
+    clusters = (Cluster("a", procs=4, policy=here), Cluster("b", procs=2, policy=there))
 
     def log(jobs: list[int], lengths: dict[int, int]) -> Workload:
         names = ("submit", "procs", "walltime")
@@ -287,7 +289,7 @@ def test_estimates_are_what_each_policy_alone_makes_of_the_jobs_it_has() -> None
         return Workload.from_arrays(unit="s", **given, runtime=[lengths[j] for j in jobs])
 
     def ends(cluster: Cluster, jobs: list[int], lengths: dict[int, int]) -> dict[int, int]:
-        made = headway.simulate(log(jobs, lengths), cluster.procs, cluster.policy) if jobs else None
+        made = headway.simulate(log(jobs, lengths), cluster.procs - 1, cluster.policy) if jobs else None
         return {} if made is None else dict(zip(jobs, (made.end // 10**6).tolist(), strict=True))
 
     real = {j: row[3] for j, row in enumerate(rows)}
@@ -295,7 +297,7 @@ def test_estimates_are_what_each_policy_alone_makes_of_the_jobs_it_has() -> None
     for j, (now, procs, walltime, _) in enumerate(rows):
         completed = {}
         for one in clusters:
-            if procs <= one.procs:
+            if procs < one.procs:  # one is the redirection group
                 had = ends(one, given[one.name], real)
                 asked = {k: real[k] if end <= now else rows[k][2] for k, end in had.items()} | {j: walltime}
                 completed[one.name] = ends(one, [*given[one.name], j], asked)[j]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from reference.jobs import Job
 from test_grid_golden import minutes, moves_of, places, spans
 
 PAIR = Platform((Cluster("a", procs=2), Cluster("b", procs=2)))
+PAIR_OF_FOUR = Platform((Cluster("a", procs=4), Cluster("b", procs=4)))
 EVENTS = "period=600, threshold=60"
 
 
@@ -93,13 +95,13 @@ def test_a_task_behind_a_suspended_job_moves_under_ujfb() -> None:
 
 
 def test_a_task_behind_a_redirected_job_moves_under_redirection() -> None:
-    # Each cluster has 2 processors and 2 more to redirect to; theta = 1. J1 (20) to a, J2 (30, runs 5) to b.
+    # Each cluster has 4 processors, 2 of them to redirect to; theta = 1. J1 (20) to a, J2 (30, runs 5) to b.
     # J3 (10) at 1 has to wait on either: a 30, b 40: a, and counts against J1. J4 (10) at 2 is the second
     # that would wait: on a J1 is stopped and restarts, 2-22, J3 takes 2-12 and J4 12-22; b 40: a. At 10 b is
     # idle: J4 has 22 here and 20 there. J3 runs.
     jobs = minutes((0, 2, 20, 20), (0, 2, 30, 5), (1, 2, 10, 10), (2, 2, 10, 10))
     spec = f"reallocation({EVENTS}, local=redirection(theta=1, group=2))"
-    schedule = judged(headway.simulate(noted(jobs), PAIR, spec), "redirections (a)", "group capacity")
+    schedule = judged(headway.simulate(noted(jobs), PAIR_OF_FOUR, spec), "redirections (a)", "group capacity")
     assert moves_of(schedule) == [(4, 10, "a", "b")] and expected(schedule) == [(22, 20)]
     assert spans(schedule) == [(2, 22), (0, 5), (2, 12), (10, 20)]
     assert places(schedule) == "abab" and schedule.own["redirections"] == 1
@@ -113,6 +115,17 @@ def test_a_task_behind_a_redirected_job_moves_under_redirection() -> None:
     assert "theta = 1" in str(explain(schedule, 1, simulate_again=False))
 
 
+def test_the_audit_knows_the_real_size_of_a_cluster_under_redirection() -> None:
+    spec = f"reallocation({EVENTS}, local=redirection(theta=1, group=2))"
+    schedule = headway.simulate(noted(minutes(*[(0, 2, 20, 20)] * 3)), PAIR_OF_FOUR, spec)
+    assert schedule.capacity == PAIR_OF_FOUR.total_procs
+    jobs = minutes((0, 2, 20, 20), (1, 2, 20, 20), (2, 2, 20, 20))  # then both groups of it are busy
+    schedule = judged(headway.simulate(noted(jobs), Platform((PAIR_OF_FOUR.clusters[0],)), spec))
+    assert schedule.own["redirections"] == 1
+    smaller = replace(schedule, platform=Platform((PAIR.clusters[0],)))  # as if two had been added
+    assert {fault.law for fault in audit(smaller).faults} >= {"capacity"}
+
+
 def test_a_redirected_job_counts_as_started() -> None:
     # b has a local job until 70, as it says; it ends at 5. J2 (60) to a. J3 (60) at 1: J2 is stopped for it
     # (theta = 0) and restarts at once, 1-61. A local job of a at 2 has J3 stopped, which waits for the
@@ -122,7 +135,7 @@ def test_a_redirected_job_counts_as_started() -> None:
         old = jobs[row]
         jobs[row] = Job(old.id, old.submit, 2, old.walltime, old.runtime, local=True, cluster=home)
     spec = f"reallocation({EVENTS}, local=redirection(theta=0, group=2))"
-    schedule = judged(headway.simulate(noted(jobs), PAIR, spec))
+    schedule = judged(headway.simulate(noted(jobs), PAIR_OF_FOUR, spec))
     assert moves_of(schedule) == []
     assert spans(schedule) == [(0, 5), (1, 61), (61, 121), (2, 62)]
 
@@ -155,7 +168,7 @@ policy = "dbf"
 
 [[cluster]]
 name = "b"
-procs = 2
+procs = 4
 policy = "redirection(theta=1, group=2)"
 speed = 2
 """

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from headway.batsim.decide import Decider
 from headway.errors import UsageError
+from headway.platform import Platform
 from headway.policies.redirection.group_size import group_sizes
 from headway.policies.spec import parse_spec
 
@@ -36,3 +38,22 @@ def test_only_redirection_adds_processors() -> None:
     assert parse_spec("easy").policy.added_procs(100) == 0
     assert parse_spec("redirection").policy.added_procs(100) == 15
     assert parse_spec("redirection(size=split)").policy.added_procs(100) == 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "sizes"), [("redirection", (85, 15)), ("redirection(group=7, size=split)", (93, 7))]
+)
+def test_a_cluster_has_no_processors_but_its_own(spec: str, sizes: tuple[int, int]) -> None:
+    assert group_sizes(parse_spec(spec).policy.on_cluster().spec, 100) == sizes
+
+
+@pytest.mark.parametrize("size", ["added", "share"])
+def test_nothing_is_added_to_a_cluster(size: str) -> None:
+    policy = f"redirection(size={size})"
+    sentence = f"redirection: size={size} adds processors to those of a cluster, which has no others"
+    with pytest.raises(UsageError, match=sentence):
+        parse_spec(policy).policy.on_cluster()
+    with pytest.raises(UsageError, match=sentence):
+        parse_spec(f"reallocation(local={policy})").policy.pools(Platform.procs(100))
+    with pytest.raises(UsageError, match=sentence):
+        Decider(parse_spec(policy))

@@ -78,7 +78,7 @@ def test_a_name_of_several_lines_is_one_name_and_no_other_job(name: str) -> None
 def test_a_queue_that_cannot_be_read_is_unknown(
     said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("headway.live.slurm.queue.secrets.token_hex", lambda _: "mark")
+    monkeypatch.setattr("headway.live.outside.word", lambda _: "mark")
     grid = written(tmp_path, cluster("little", 4, kind="slurm"))
     for text in (said, f"mark|{said}"):
         monkeypatch.setattr(Slurm, "run", lambda *_, text=text: text)
@@ -165,19 +165,19 @@ MOVED = {"time": 5, "kind": "moved", "source": "a", "target": "b", "before": 7, 
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (("queue",), {}),
-        (("queue",), {"tasks": [{}], "counts": {}}),
-        (("queue",), {"tasks": [TASK | {"submitted": "now"}], "counts": {}}),
-        (("queue",), {"tasks": [TASK | {"task": True}], "counts": {}}),
-        (("queue",), {"tasks": [TASK], "counts": {"done": []}}),
-        (("status",), {"counts": []}),
-        (("status", "3"), TASK),
-        (("status", "3"), TASK | {"decisions": [MOVED | {"after": "sooner"}]}),
-        (("status", "3"), TASK | {"decisions": [{"time": 5, "kind": "mapped"}]}),
-        (("status", "3"), TASK | {"decisions": [{"time": 5, "kind": "lost", "answers": {"a": 7}}]}),
-        (("cancel", "3"), TASK | {"state": None}),
-        (("submit", "--walltime", "5", "true"), {"task": 3}),
-        (("submit", "--walltime", "5", "--dry-run", "true"), {"cluster": "a"}),
+        (("live", "queue",), {}),
+        (("live", "queue",), {"tasks": [{}], "counts": {}}),
+        (("live", "queue",), {"tasks": [TASK | {"submitted": "now"}], "counts": {}}),
+        (("live", "queue",), {"tasks": [TASK | {"task": True}], "counts": {}}),
+        (("live", "queue",), {"tasks": [TASK], "counts": {"done": []}}),
+        (("live", "status",), {"counts": []}),
+        (("live", "status", "3"), TASK),
+        (("live", "status", "3"), TASK | {"decisions": [MOVED | {"after": "sooner"}]}),
+        (("live", "status", "3"), TASK | {"decisions": [{"time": 5, "kind": "mapped"}]}),
+        (("live", "status", "3"), TASK | {"decisions": [{"time": 5, "kind": "lost", "answers": {"a": 7}}]}),
+        (("live", "cancel", "3"), TASK | {"state": None}),
+        (("live", "submit", "--walltime", "5", "true"), {"task": 3}),
+        (("live", "submit", "--walltime", "5", "--dry-run", "true"), {"cluster": "a"}),
     ],
 )
 def test_an_agent_that_says_something_else_has_not_answered(
@@ -196,8 +196,8 @@ def test_what_an_agent_says_in_order_is_shown(run: Headway, monkeypatch: pytest.
     monkeypatch.setenv("HEADWAY_GRID", str(grid.file))
     said = TASK | {"decisions": [MOVED], "tasks": [TASK], "counts": {"done": 1}}
     monkeypatch.setattr(Remote, "_exchange", lambda *_: (200, json.dumps(said).encode()))
-    assert "moved from a to b, completed 0.0 s earlier" in run("status", "3").out
-    assert "1 done" in run("queue").out
+    assert "moved from a to b, completed 0.0 s earlier" in run("live", "status", "3").out
+    assert "1 done" in run("live", "queue").out
 
 
 @pytest.mark.parametrize(

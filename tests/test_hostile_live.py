@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 
 from commands import SWF, Headway
-from headway.cli import submit as submitting
-from headway.cli.tasks import _row
+from headway.cli import live as commands_of_live
+from headway.cli.live import _row
 from headway.errors import UsageError
+from headway.live import wire
 from headway.live.agent import LiveAgent
 from headway.live.demo import GRID, remove_demonstration
 from headway.live.grid_file import load_grid
@@ -32,7 +33,7 @@ from headway.live.record import recorded
 from headway.live.rehearsal import _begin_anew
 from headway.live.simulated_server import SimulatedServer
 from headway.live.task import Task
-from headway.live.wire import NoAnswer, Refused, Remote, _Requests, close, listen, read_token
+from headway.live.wire import NoAnswer, Refused, Remote, close, listen, read_token
 from live_grids import cluster, folder, running, written
 from slurm_clusters import free_port
 
@@ -72,7 +73,7 @@ def answered(path: Path, length: bytes, body: bytes) -> bytes:
 
 def test_who_sends_byte_by_byte_has_no_longer_than_who_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger that keeps a connection busy would keep others from it for ever."""
-    monkeypatch.setattr(_Requests, "timeout", 0.5)
+    monkeypatch.setattr(wire._Listener, "patience", 0.5)
     port = free_port()
     server = listen(f"http://127.0.0.1:{port}", lambda request, data: data, token="x" * 20)
     try:
@@ -203,12 +204,12 @@ def test_a_journal_that_is_cut_or_overwritten(tmp_path: Path) -> None:
 def test_a_record_of_looks_that_shadow_did_not_write(run: Headway, line: str) -> None:
     sound = json.dumps({"time": 1, "policies": {}, "slurm": []})
     run.write("week.jsonl", f"{sound}\n{line}\n")
-    said = refused(run, "shadow", "week.jsonl")
-    assert "week.jsonl:2: is not a record that headway shadow wrote" in said
+    said = refused(run, "live", "shadow", "week.jsonl")
+    assert "week.jsonl:2: is not a record that headway live shadow wrote" in said
 
 
 def test_quotation_marks_that_are_not_closed(run: Headway) -> None:
-    what_if, submit = ("what-if", run.write("log.swf", SWF)), ("submit", "--walltime", "1m")
+    what_if, submit = ("what-if", run.write("log.swf", SWF)), ("live", "submit", "--walltime", "1m")
     run.write("variants", "nodes='+2\n")
     assert "not closed in the variant" in refused(run, *what_if, "--variants", "variants")
     assert "not closed in the variant" in refused(run, *what_if, "--against", "'")
@@ -223,10 +224,11 @@ def test_a_record_of_an_exchange_that_is_none(run: Headway) -> None:
     run.write("log.swf", SWF)
     for text in ("{\n{}\n", DEEP.decode() + "\n{}\n"):
         run.write("exchange.jsonl", text)
-        said = refused(run, "batsim", "log.swf", "--procs", "4", "--replay", "exchange.jsonl")
+        said = refused(run, "batsim", "run", "log.swf", "--procs", "4", "--replay", "exchange.jsonl")
         assert "message 1 of the record is not JSON" in said
     run.write("exchange.jsonl", "{}\n{}\n")
-    words = ("batsim", "log.swf", "--procs", "4", "--replay", "exchange.jsonl", "--record", "/dev/null")
+    replayed = ("--replay", "exchange.jsonl", "--record", "/dev/null")
+    words = ("batsim", "run", "log.swf", "--procs", "4", *replayed)
     assert "/dev/null is a device; only regular files are replaced" in refused(run, *words)
 
 
@@ -234,15 +236,15 @@ def test_the_words_of_a_command_are_its_own(run: Headway, monkeypatch: pytest.Mo
     """Options of headway stand before the command; what follows its first word is the program's."""
     asked: list[Task] = []
 
-    def heard(grid: object, request: str, task: dict[str, object]) -> dict[str, object]:
+    def heard(grid: object, request: str, task: dict[str, object], submission: str) -> dict[str, object]:
         asked.append(Task.from_json(task))
         return {"task": 1, "waits_for": "nobody"}
 
-    monkeypatch.setattr(submitting, "ask", heard)
+    monkeypatch.setattr(commands_of_live, "ask", heard)
     run.write("grid.toml", '[[cluster]]\nname = "a"\nprocs = 1\n')
     words = ("solve", "-n", "4", "--name", "x", "--urgent", "--", "-h")
-    assert run("submit", "--walltime", "9", "--name", "mine", *words).status == 0
-    assert run("submit", "--walltime", "9", "--", "-odd", "name").status == 0
+    assert run("live", "submit", "--walltime", "9", "--name", "mine", *words).status == 0
+    assert run("live", "submit", "--walltime", "9", "--", "-odd", "name").status == 0
     assert [(task.command, task.name, task.urgent) for task in asked] == [
         (words, "mine", False),
         (("-odd", "name"), "", False),
@@ -252,8 +254,8 @@ def test_the_words_of_a_command_are_its_own(run: Headway, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("number", ["9" * 30, "-1", "x"])
 def test_numbers_that_no_task_has(run: Headway, number: str) -> None:
     run.write("grid.toml", '[[cluster]]\nname = "a"\nprocs = 1\n')
-    assert "TASK must be" in refused(run, "status", "--", number)
-    assert "TASK must be" in refused(run, "cancel", "--", number)
+    assert "TASK must be" in refused(run, "live", "status", "--", number)
+    assert "TASK must be" in refused(run, "live", "cancel", "--", number)
 
 
 @pytest.mark.skipif(
@@ -263,7 +265,7 @@ def test_an_agent_says_why_a_server_has_ended_and_ends_with_its_terminal(tmp_pat
     with folder() as path:
         table = cluster("a", 2, policy="redirection(group=1)")
         grid = written(path, table, more="timeout = 1", allow='"submit"')
-        words = [sys.executable, "-m", "headway", "agent", str(grid.file), "--servers", "--control"]
+        words = [sys.executable, "-m", "headway", "live", "agent", str(grid.file), "--servers", "--control"]
         agent = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
         try:
             assert agent.stderr is not None

@@ -15,7 +15,7 @@ from commands import SWF, Headway
 from headway import Schedule
 from headway.changes.changed import amount
 from headway.cli.display import output
-from headway.cli.grids import microseconds_of
+from headway.cli.options import microseconds_of
 from headway.errors import InputError, UsageError
 from headway.grammar import parse_call
 from headway.plain import LONGEST, one_line, plain

@@ -17,7 +17,7 @@ if kernels.TUNED:
     from numba import extending as numba_extending
     from numba.core import compiler_machinery, types
 
-    from headway.jit import passes as jit_passes
+    from headway.jit import tuning as jit_passes
 
     extending: Any = numba_extending
     registered: Any = getattr(compiler_machinery, "_pass_registry")  # noqa: B009
@@ -98,7 +98,7 @@ def test_no_garbage_is_collected_while_a_kernel_is_compiled(fails: bool) -> None
 
     see = extending.intrinsic(seen)
     inner: Any = kernels.kernel(lambda n: see(n))
-    whole: Any = kernels.unkept(lambda n: inner(n) + 1, nogil=True, _nrt=False)
+    whole: Any = kernels.entry(lambda n: inner(n) + 1)
     assert gc.isenabled()
     if fails:
         with pytest.raises(numba.TypingError, match="no such number"):

@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import errno
 import fcntl
+import json
 import os
 import pickle
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +33,7 @@ from headway.jit import kernels
 def twice(x):
     return 2 * x
 
-print(twice(21), kernels.in_cache(twice), len(kernels.cache.troubles))
+print(twice(21), kernels.cache.compiled, len(kernels.cache.troubles))
 """
 
 
@@ -50,13 +55,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     jit_cache.keeping.cache_clear()
 
 
-def digest_folder(home: Path) -> Path:
-    return home / "headway" / jit_cache.sources_digest()
-
-
 def test_a_cache_is_made_for_its_user_alone(home: Path) -> None:
     kept = jit_cache.keeping()
-    assert kept.folder == digest_folder(home) and not kept.why_not
+    assert kept.folder == home / "headway" / "kernels" and not kept.why_not
     assert kept.folder.stat().st_mode & 0o777 == 0o700
     jit_cache.keeping.cache_clear()
     assert jit_cache.keeping() == kept  # found again
@@ -96,8 +97,8 @@ def below_another_user(folder: Path) -> None:
 
 def with_a_file_of_another_user(folder: Path) -> None:
     folder.mkdir(0o700, parents=True)
-    (folder / "planted.nbi").write_bytes(pickle.dumps("code"))
-    os.chown(folder / "planted.nbi", 65534, 65534)
+    (folder / "planted.kernel").write_bytes(pickle.dumps("code"))
+    os.chown(folder / "planted.kernel", 65534, 65534)
 
 
 PLANTED = [open_to_all, readable, linked, under_a_shared_folder]
@@ -115,7 +116,7 @@ def test_what_others_could_have_put_there_is_not_used(home: Path, plant: Callabl
         for parent in shut:
             parent.chmod(0o711)
     try:
-        plant(digest_folder(home))
+        plant(home / "headway" / "kernels")
         kept = jit_cache.keeping()
     finally:
         for parent in shut:
@@ -129,7 +130,7 @@ def test_nothing_is_looked_for_in_the_temporary_folder(
 ) -> None:
     home.write_text("a file stands where the folder should be")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    digest_folder(tmp_path).mkdir(0o700, parents=True)  # even one that looks like ours
+    (tmp_path / "headway" / "kernels").mkdir(0o700, parents=True)  # even one that looks like ours
     kept = jit_cache.keeping()
     assert kept.folder is None and str(home) in kept.why_not
 
@@ -151,42 +152,33 @@ def test_without_a_cache_kernels_run_and_leave_nothing(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numbas"))  # the user's own, for the user's own code
     home = tmp_path / "cache"
     home.write_text("")
-    assert run_kernel(home) == "42 False 0"
+    assert run_kernel(home) == "42 ['twice'] 0"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["cache", "kernel.py"]
 
 
 compiled = pytest.mark.skipif(kernels.INTERPRETED, reason="nothing is compiled")
 
 
-@pytest.fixture
-def kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder where kernels are kept that are made in this test, as a new process would make them."""
-    folder = jit_cache.keeping().folder
-    assert folder is not None
-    monkeypatch.setattr(kernels, "KEPT", folder)
-    return folder
-
-
-def used_anew() -> int:
-    """Call a kernel that nobody has called yet in this process: 1 where it is taken from what is kept."""
+def used_again() -> int:
+    """Call a kernel that was not called yet in this process: 1 where it is taken from what is kept."""
     made = kernels.entry(twice)
-    assert made(21) == 42 and kernels.in_cache(twice)
+    assert made(21) == 42
     return hits(made)
 
 
 @compiled
-def test_kept_code_that_is_damaged_is_made_again(kept: Path) -> None:
-    assert used_anew() == 0
-    [index] = kept.rglob("*.nbi")
-    [code] = kept.rglob("*.nbc")
-    for file, content in ((index, index.read_bytes()[:-20]), (code, b"\x80\x05]")):
-        file.write_bytes(content)
-        assert used_anew() == 0 and not jit_cache.troubles
-        assert used_anew() == 1
+def test_kept_code_that_is_damaged_is_made_again(home: Path) -> None:
+    assert used_again() == 0
+    [kept] = home.rglob("*.kernel")
+    content = kept.read_bytes()
+    for damage in (content[:-20], b"\x80\x05]", b""):
+        kept.write_bytes(damage)
+        assert used_again() == 0 and not jit_cache.troubles
+        assert used_again() == 1 and kept.stat().st_size == len(content)
 
 
 @compiled
-def test_a_kernel_for_a_signature_is_the_one_for_a_call_if_it_returns_nothing(kept: Path) -> None:
+def test_a_kernel_for_a_signature_is_the_one_for_a_call_if_it_returns_nothing(home: Path) -> None:
     def count(x: Any) -> None:
         x[0] += 1
 
@@ -201,55 +193,45 @@ def test_a_kernel_for_a_signature_is_the_one_for_a_call_if_it_returns_nothing(ke
 
 
 @compiled
-def test_a_kernel_that_cannot_be_compiled_waits_for_nobody_when_it_is_tried_again(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Noted(jit_cache.Turn):
-        PATIENCE = 0.2  # who has to wait goes on soon, and has noted that it waited
-
-        def __init__(self, index: str, signature: str) -> None:
-            super().__init__(index, signature)
-            waited.append(self.waited)
-
+def test_a_kernel_that_cannot_be_compiled_is_refused_again_at_once(home: Path) -> None:
     @kernels.entry
     def wrong(x: Any) -> Any:
         return x + "text"
 
-    waited: list[bool] = []
-    monkeypatch.setattr(jit_cache, "Turn", Noted)
     for _ in range(2):
         with pytest.raises(kernels.numba.TypingError):
             wrong(1)
-    assert waited == [False, False]
+    assert not list(home.rglob("*.lock"))
 
 
 @compiled
-def test_who_compiles_waits_for_another_that_compiles_the_same_kernel(kept: Path) -> None:
-    used_anew()
-    files = [(path, path.read_bytes()) for path in (*kept.rglob("*.nbi"), *kept.rglob("*.nbc"))]
-    [lock] = kept.rglob("*.lock")
-    with lock.open("rb+") as held, ThreadPoolExecutor(1) as pool:
+def test_a_process_waits_for_another_that_compiles_the_same_kernel(home: Path) -> None:
+    used_again()
+    [kept] = home.rglob("*.kernel")
+    content, lock = kept.read_bytes(), Path(f"{kept}.lock")
+    before = jit_cache.compiled.count("twice")
+    kept.unlink()
+    with lock.open("wb") as held, ThreadPoolExecutor(1) as pool:
         fcntl.flock(held, fcntl.LOCK_EX)  # as a process that compiles
-        for path, _ in files:
-            path.unlink()
-        waiting = pool.submit(used_anew)
-        assert not wait([waiting], timeout=3).done
-        for path, content in files:
-            path.write_bytes(content)
-        fcntl.flock(held, fcntl.LOCK_UN)
-        assert waiting.result() == 1  # it took what the other one had made
+        waiting = pool.submit(used_again)
+        assert not wait([waiting], timeout=1).done
+        kept.write_bytes(content)
+        held.close()  # as where it has ended, in whatever way
+        waiting.result()
+    assert jit_cache.compiled.count("twice") == before  # it took what the other one had made
 
 
 @compiled
 def test_a_full_disk_is_named_with_a_remedy_and_the_run_goes_on(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    kept = jit_cache.keeping().folder
     monkeypatch.setattr(jit_cache, "troubles", [])
-    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._open_for_write", full)
-    assert kernels.entry(twice)(21) == 42 and not kernels.in_cache(twice)
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    assert kernels.entry(twice)(21) == 42 and not list(home.rglob("*.kernel"))
     [sentence] = jit_cache.troubles
     assert str(kept) in sentence and "No space left" in sentence
     assert "headway cache clear" in sentence and "HEADWAY_CACHE_DIR" in sentence
@@ -261,45 +243,19 @@ def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 
 
 def test_the_command_shows_and_clears(home: Path, headway: Headway) -> None:
-    other = home / "headway" / "0123456789abcdef"
-    other.mkdir(parents=True)
-    (other / "a.nbi").write_bytes(b"1")
-    (home / "headway" / "notes").mkdir()
+    folder = home / "headway" / "kernels"
+    folder.mkdir(0o700, parents=True)
+    (folder / "easy.0123.kernel").write_bytes(b"1")
+    (folder / "notes").mkdir()
     shown = headway("cache")
-    assert shown.status == 0 and "of other versions" in shown.out and "in use" in shown.out
-    assert str(home) in shown.out and other.name in shown.out
-    cleared = headway("cache", "clear")
-    assert "1 kernel " in cleared.out
-    assert [path.name for path in (home / "headway").iterdir()] == ["notes"]  # nothing else is touched
+    assert shown.status == 0 and "of the package" in shown.out and str(home) in shown.out
+    assert "1 kernel " in headway("cache", "clear").out
+    assert [path.name for path in folder.iterdir()] == ["notes"]  # nothing else is touched
 
 
 def test_the_command_names_what_it_takes(headway: Headway) -> None:
-    assert "warm and clear" in headway("cache", "fill").err
+    assert "No such command 'fill'" in headway("cache", "fill").err
     assert headway("cache", "clear", "easy").status == 2
-
-
-def test_there_is_a_machine_to_compile_every_policy_on(home: Path) -> None:
-    code = "from headway.cli import main\nimport sys\nsys.argv = ['headway', 'cache', 'warm', 'all']\nmain()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True,
-        env=os.environ | {"HEADWAY_CACHE_DIR": str(home), "PYTHONPATH": os.pathsep.join(sys.path),
-                          "NUMBA_DISABLE_JIT": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "0 kernels" in done.stdout  # interpreted, so that it is quick
-
-
-@pytest.mark.long
-def test_a_warmed_cache_has_what_a_run_needs(home: Path, headway: Headway) -> None:
-    code = "from headway.cli import main\nimport sys\nsys.argv = ['headway', 'cache', 'warm', 'fcfs']\nmain()"
-    assert "kernels" in run_kernel(home, code)
-    headway.write("log.swf", "; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "headway", "simulate", "log.swf", "--policy", "fcfs"],
-        env=os.environ | {"HEADWAY_CACHE_DIR": str(home), "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True, text=True, check=True, cwd=headway.folder,
-    )  # fmt: skip
-    assert "compiling" not in done.stderr
 
 
 LOADED = """
@@ -324,29 +280,74 @@ def test_what_is_kept_is_loaded_before_numba_can_compile_and_then_it_can(home: P
     assert run_kernel(home, LOADED + DOT) == "8 1 False\nFalse 3.0 True"
 
 
-def test_what_kernels_take_from_other_files_is_part_of_the_digest() -> None:
-    """A constant or a row of a table that a kernel uses is compiled into it: its file has to count, too."""
-    package, sources = Path(jit_cache.__file__).parents[1], set(jit_cache.kernel_sources())
-    compiling = {"kernel", "routine", "woven", "entry", "entry_for_all"}
-    missing = set()
-    for path in sorted(sources):
-        tree = ast.parse(path.read_text("utf-8"))
-        came_from = {
-            name.asname or name.name: package.joinpath(*node.module.split(".")[1:], name.name)
-            for node in tree.body
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("headway.")
-            for name in node.names
-        }
-        for function in ast.walk(tree):
-            if not isinstance(function, ast.FunctionDef):
-                continue
-            if not compiling & {ast.unparse(one) for one in function.decorator_list}:
-                continue
-            for part in function.body:
-                for used in ast.walk(part):
-                    place = came_from.get(used.id) if isinstance(used, ast.Name) else None
-                    files = (place, place.parent, place.parent / "__init__") if place else ()
-                    found = next((one for file in files if (one := file.with_suffix(".py")).is_file()), None)
-                    if found is not None and found not in sources:
-                        missing.add((path.name, found.relative_to(package).as_posix()))
-    assert missing == set()
+DIGESTS = """
+import json, sys
+from headway.jit.cache import made_of
+from headway.policies.backfilling.conservative import conservative
+from headway.policies.backfilling.easy import easy
+from headway.policies.deadline.dbf import dbf
+from headway.policies.slurm.slurm import slurm
+
+print(json.dumps({hook.__name__: made_of(hook)[0] for hook in (conservative, easy, dbf, slurm)}))
+"""
+
+
+def digests(package: Path) -> dict[str, str]:
+    """What some policies are made of, in a process of its own over a copy of the package."""
+    environment = os.environ | {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTHONHASHSEED"] = str(len(package.parts))  # sets have another order in each process
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    done = subprocess.run([sys.executable, "-c", DIGESTS], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+ROOMS = (
+    "engine/clock.py", "engine/profile.py", "jit/cache.py", "jit/kernels.py", "policies/spec.py",
+    "policies/slurm/backfill.py", "policies/backfilling/easy.py", "policies/deadline/dbf.py",
+)  # fmt: skip
+
+
+def test_a_kernel_is_compiled_again_where_its_code_changed_and_nowhere_else(tmp_path: Path) -> None:
+    """Not for a comment, a docstring, another folder or another time of a file."""
+    package = tmp_path / "headway"
+    shutil.copytree(Path(jit_cache.__file__).parents[1], package, ignore=shutil.ignore_patterns("built"))
+    before = digests(Path(jit_cache.__file__).parents[1])
+    for room in ROOMS:
+        text = (package / room).read_text("utf-8")
+        with_more = re.sub('(:\n +"{3})', r"\1More. ", text)
+        (package / room).write_text(f"# A comment.\n{with_more}")
+    assert digests(package) == before
+
+    rule = package / "policies/slurm/backfill.py"
+    tree = ast.parse(rule.read_text("utf-8"))
+    kernel = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.decorator_list)
+    kernel.body.insert(0, ast.parse("changed = 17").body[0])
+    rule.write_text(ast.unparse(ast.fix_missing_locations(tree)))
+    after = digests(package)
+    assert [name for name in before if after[name] != before[name]] == ["slurm"]
+
+
+def used(number: int, table: Any) -> int:
+    return int(table[LIMIT, number])
+
+
+LIMIT = 3
+
+
+def test_what_a_kernel_finds_by_name_is_part_of_what_it_is_made_of() -> None:
+    def made_with(**names: Any) -> str:
+        jit_cache.made_of.cache_clear()
+        return jit_cache.made_of(kernels.calling(used, **names))[0]
+
+    plain = made_with(LIMIT=3)
+    assert made_with(LIMIT=3, unused=5) == plain
+    others = [made_with(LIMIT=value) for value in (4, "3", (3,), np.array([3]), Mode.ON, twice)]
+    assert len({plain, *others}) == 7
+    with pytest.raises(jit_cache.Unknown, match="uses"):
+        made_with(LIMIT=object())
+
+
+class Mode(IntEnum):
+    ON = 3

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import gc
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -16,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import headway
+from headway.policies.catalogue import ALIASES, POLICIES
 
 PACKAGE = Path(headway.__file__).parent
 
@@ -40,9 +43,15 @@ ROOMS_OF_SLURM = ("tables", "queue", "nodes", "limits", "life", "backfilling", "
 OF_POLICIES = ("headway.policies.spec", "headway.policies.pools")
 """What the audit may import of the policies: how a spec is read, and whom it asks. No policy."""
 
+NAMES_COMPARED = {
+    "live/batch.py", "live/engine.py", "live/grid_file.py", "live/record.py", "live/server.py",
+    "live/shadow.py", "policies/grid/local_policies.py",
+}  # fmt: skip
+"""Files that still ask what a policy is called; whatever leaves the list does not come back."""
+
 LAYER = {name: number for number, layer in enumerate(LAYERS) for name in layer}
 
-HEAVY = ("numba", "polars", "matplotlib", "plotly", "numpy")
+HEAVY = ("numba", "polars", "matplotlib", "numpy")
 
 
 def modules() -> list[Path]:
@@ -123,6 +132,24 @@ def faults(path: Path) -> list[str]:
 def test_no_module_imports_from_a_lower_layer() -> None:
     assert len(modules()) > 10
     assert [fault for path in modules() for fault in faults(path)] == []
+
+
+def test_every_package_that_is_required_is_imported() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    required = {re.split(r"[^\w-]", each)[0] for each in project["dependencies"]}
+    found = {
+        name.split(".")[0]
+        for path in modules()
+        for node in statements(parsed(path))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert len(required) > 3 and required - found == set()
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
@@ -232,6 +259,23 @@ def test_public_names_exist_and_functions_are_not_hidden_by_their_modules() -> N
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         headway.nothing  # noqa: B018
+
+
+def test_no_file_outside_a_policys_folder_compares_its_name() -> None:
+    """What is so of a policy is asked of it; the papers' studies name the policies that they are about."""
+    folders = {name: info.home.split(".")[2] for name, info in POLICIES.items()}
+    folders |= {alias: folders[name] for alias, name in ALIASES.items()}
+    some, test = f'"({"|".join(folders)})"', "(?:==|!=|in|not in)"
+    compared = re.compile(
+        rf'(?:\.name|policy\.split\("\("\)\[0\]) {test} .*?{some}|{some} {test} [\w.]*(?:\.name|policies)\b'
+    )
+    found = {
+        str(path.relative_to(PACKAGE))
+        for path in modules()
+        for names in compared.findall(path.read_text("utf-8"))
+        if not {"papers", *(folders[name] for name in names if name)} & {*path.relative_to(PACKAGE).parts}
+    }
+    assert found <= NAMES_COMPARED, found - NAMES_COMPARED
 
 
 def test_rows_of_tables_have_places_of_their_own() -> None:

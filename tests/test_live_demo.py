@@ -79,37 +79,38 @@ def test_clients_speak_with_the_agent(run: Headway, monkeypatch: pytest.MonkeyPa
     with folder() as path:
         grid = written(path, cluster("a", 1))
         monkeypatch.setenv("HEADWAY_GRID", str(grid.file))
-        assert "the agent does not answer" in run("queue").err
+        assert "the agent does not answer" in run("live", "queue").err
         processes = start_servers(grid, control=True)
         try:
             wait_for(grid.sites[0].listen, processes[0], grid.folder / "a.log", "describe", grid).close()
-            processes.append(start(["agent", str(grid.file), "--control"], grid.folder / "agent.log"))
+            processes.append(start(["live", "agent", str(grid.file), "--control"], grid.folder / "agent.log"))
             wait_for(grid.listen, processes[1], grid.folder / "agent.log", "queue", grid).close()
-            told = run("submit", "--walltime", "1m", "--name", "first", "sleep", "30")
+            told = run("live", "submit", "--walltime", "1m", "--name", "first", "sleep", "30")
             assert told.out.startswith("task 1: to a on 1 processor, start "), told.err
-            assert run("submit", "--walltime", "1m", "--dry-run", "true").out.startswith("it would go to a")
-            assert run("submit", "--walltime", "10", "--form", "1:10", "true").status == 0
-            late = run("status", 1, 2, "--wait", "--timeout", "0.3")
-            assert (late.status, "waited 0.3 s: task 1 is " in late.err) == (2, True)
-            assert "2 tasks have not ended" in run("status", "--wait", "--timeout", "0").err
-            wide = run("submit", "--walltime", "1m", "--procs", "7", "true")
+            dry = run("live", "submit", "--walltime", "1m", "--dry-run", "true")
+            assert dry.out.startswith("it would go to a")
+            assert run("live", "submit", "--walltime", "10", "--form", "1:10", "true").status == 0
+            late = run("live", "status", 1, 2, "--wait", "--timeout", "0.3")
+            assert (late.status, "waited 0.3 s: task 1 is " in late.err) == (2, True), late.err
+            assert "2 tasks have not ended" in run("live", "status", "--wait", "--timeout", "0").err
+            wide = run("live", "submit", "--walltime", "1m", "--procs", "7", "true")
             assert (wide.status, "no cluster can run it: it needs 7 processors" in wide.err) == (2, True)
-            assert "given to a, which completes it first" in run("status", 2).out
-            listed = run("queue").out
+            assert "given to a, which completes it first" in run("live", "status", 2).out
+            listed = run("live", "queue").out
             assert "first" in listed and "1 refused" in listed
-            assert "task 2: cancelled" in run("cancel", 2).out
-            assert "task 1: cancelled" in run("cancel", 1).out
-            assert run("cancel", 1).out == "task 1: cancelled\n"
-            assert run("cancel", 3).out == "task 3: refused already; there is nothing to take back\n"
-            waited = run("status", 1, 2, "--wait", "--timeout", "20")
+            assert "task 2: cancelled" in run("live", "cancel", 2).out
+            assert "task 1: cancelled" in run("live", "cancel", 1).out
+            assert run("live", "cancel", 1).out == "task 1: cancelled\n"
+            assert run("live", "cancel", 3).out == "task 3: refused already; there is nothing to take back\n"
+            waited = run("live", "status", 1, 2, "--wait", "--timeout", "20")
             assert (waited.status, waited.out.count(": cancelled")) == (1, 2)
-            every = run("status", "--wait")
+            every = run("live", "status", "--wait")
             assert (every.status, every.out) == (1, "2 cancelled, 1 refused\n")
             assert run("live", "ready", grid.file).out.startswith("ready: the agent and the servers of a ")
-            assert "there is no task 9" in run("status", 9).err
-            assert "runs already; end it first" in run("server", grid.file, "a").err
+            assert "there is no task 9" in run("live", "status", 9).err
+            assert "runs already; end it first" in run("live", "server", grid.file, "a").err
             assert "stopped" in run("live", "stop", grid.file).out
-            assert "the grid is stopped" in run("submit", "--walltime", "1m", "true").err
+            assert "the grid is stopped" in run("live", "submit", "--walltime", "1m", "true").err
             assert "act again" in run("live", "start", grid.file).out
             end([processes.pop(0)])
             silent = run("live", "ready", grid.file, "--timeout", "0.3")

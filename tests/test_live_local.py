@@ -15,6 +15,8 @@ import pytest
 
 from headway import __version__
 from headway.audit import audit
+from headway.cli.live import said
+from headway.explain import explain
 from headway.live.agent import LiveAgent
 from headway.live.grid_file import load_grid
 from headway.live.local_server import LocalServer
@@ -25,6 +27,7 @@ from headway.live.server import ClusterServer
 from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.policies.grid.notes import NO_ANSWER
+from headway.schedule import WHY
 from headway.units import SECOND
 from live_grids import cluster, folder, running, short, written
 
@@ -391,10 +394,18 @@ def test_urgent_tasks_suspend_others() -> None:
     with folder() as path:
         grid = written(path, cluster("a", 1, policy="ujfb(swap=0)"))
         with running(grid) as live:
-            live.agent.on_submit(short(0.6, 5, mark=path / "m").as_json())
+            live.agent.on_submit(short(2.5, 9, mark=path / "m").as_json())
             live.until(lambda: live.agent.on_status(1)["state"] == "running")
             live.agent.on_submit(short(0.2, 5, urgent=True, mark=path / "m").as_json())
             live.until(lambda: live.agent.on_status(1)["state"] == "suspended")
+            # Its end is not the one that it was told when nobody was urgent.
+            urgent_end = live.agent.on_status(2)["completion"]
+            assert live.agent.on_status(1)["completion"] > urgent_end
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            now = live.agent.on_status(1)
+            ((run, state, begin, end),) = now["spans"]
+            assert (run, state) == (0, "suspended")
+            assert now["completion"] == now["started"] + 9 * SECOND + end - begin
             live.until(live.all_over)
             order = (path / "m").read_text().split()
             keys = [row.fence for row in live.agent.journal.all_tasks()]
@@ -406,6 +417,8 @@ def test_urgent_tasks_suspend_others() -> None:
             assert away["state"].to_list() == ["running", "suspended", "running"]
             assert away["ended"].to_list() == ["suspended", "resumed", "done"]
             assert (away["start"][1], away["end"][1]) == (urgent["start"][0], urgent["end"][0])
+            assert schedule.workload.urgent.tolist() == [False, True]
+            assert "It was suspended for job 2" in str(explain(schedule, 1))
             assert audit(schedule).ok, audit(schedule).faults
 
 
@@ -479,6 +492,64 @@ def test_a_run_that_was_given_up_for_an_urgent_task_is_on_record() -> None:
             schedule = recorded(grid, live.agent.journal)
             assert schedule.runs().filter(job=1)["ended"].to_list() == ["preempted", "done"]
             assert audit(schedule).ok, audit(schedule).faults
+
+
+@pytest.mark.parametrize(
+    ("policy", "asked", "ignored"),
+    [
+        ("easy", {"urgent": True, "deadline": 1 << 60}, ["deadline", "urgent"]),
+        ("easy(urgent=first)", {"urgent": True}, []),
+        ("dbf", {"urgent": True, "deadline": 1 << 60}, ["urgent"]),
+        ("ujfb(swap=0)", {"urgent": True, "deadline": 1 << 60}, ["deadline"]),
+        ("redirection(group=1, principal=dbf)", {"deadline": 1 << 60}, []),
+        ("easy", {}, []),
+    ],
+)
+def test_what_a_cluster_does_not_look_at_is_said(
+    policy: str, asked: dict[str, Any], ignored: list[str]
+) -> None:
+    with folder() as path, running(written(path, cluster("a", 2, policy=policy))) as live:
+        task = replace(short(0.1), **asked).as_json()
+        for answer in (live.agent.on_estimate(task), live.agent.on_submit(task)):
+            assert answer.get("ignored", []) == ignored and "late" not in answer
+            text = said(answer)
+            for name in ("deadline", "urgent"):
+                assert (f"--{name} makes no difference there: the policy of a" in text) == (name in ignored)
+        live.until(live.all_over)
+
+
+@pytest.mark.parametrize("policy", ["dbf", "fcfs"])
+def test_a_deadline_that_cannot_be_kept_is_said_at_once(policy: str) -> None:
+    with folder() as path, running(written(path, cluster("a", 1, policy=policy))) as live:
+        due = int(time.time() * SECOND) + 2 * SECOND
+        answer = live.agent.on_submit(replace(short(0.1, 5), deadline=due).as_json())
+        assert answer["late"] == (answer["latest_end"] or answer["completion"]) - due > 0
+        assert "its deadline cannot be kept if it uses its whole walltime: it ends " in said(answer)
+        live.until(live.all_over)
+
+
+def test_redirection_has_the_processors_of_its_cluster_and_no_others() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 4, policy="redirection(theta=1, group=2, filter=none)"))
+        with running(grid) as live:
+            for run in (2.0, 0.5, 0.5):  # at the third the first is stopped, and restarts in the other group
+                live.agent.on_submit(short(run, 20, procs=2).as_json())
+            assert live.servers[0].handle("picture", {})["procs"] == 4
+            with pytest.raises(Refused, match="it needs 3 processors, and there are a 2"):
+                live.agent.on_submit(short(1, 20, procs=3).as_json())
+            live.until(live.all_over)
+            schedule = recorded(grid, live.agent.journal)
+            assert schedule.pieces is not None and len(schedule.pieces.job) == 2
+            verdict = audit(schedule)
+            assert schedule.capacity == 4 and verdict.ok, verdict.faults
+            # What became of it is told as it was.
+            assert schedule.groups == {"principal": 2, "redirection": 2}
+            assert WHY[schedule.why[0]] == "redirected"
+            told = str(explain(schedule, 1)).replace("\n", " ")
+            assert ", was stopped, started again" in " ".join(told.split())
+            assert "its turn had come" not in told and "redirection group" in told
+            ((run, state, begin, end),) = live.agent.on_status(1)["spans"]
+            assert (run, state) == (0, "given up") and begin < end
 
 
 @pytest.mark.parametrize(

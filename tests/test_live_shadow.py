@@ -35,11 +35,11 @@ def test_each_look_of_shadow_is_told_and_an_interrupt_says_where_they_are(
     monkeypatch.setattr("headway.live.shadow.Shadow.__init__", lambda *_: None)
     monkeypatch.setattr("headway.live.shadow.Shadow.look", answer)
     words = ("--policy", "easy", "--policy", "fcfs", "--log", "l.jsonl", "--every", 0.1)
-    done = run("shadow", "grid.toml", "a", *words)
+    done = run("live", "shadow", "grid.toml", "a", *words)
     first, silence, *_, where, end = done.err.splitlines()
     assert first.endswith("1 job waiting, 2 running; Slurm started 0; easy would start 1, fcfs would start 0")
     assert silence == "a: no answer" and end == "headway: interrupted" and done.status == 130
-    assert where == "2 looks added to l.jsonl; headway shadow l.jsonl compares them"
+    assert where == "2 looks added to l.jsonl; headway live shadow l.jsonl compares them"
     assert [json.loads(line) for line in (run.folder / "l.jsonl").read_text().splitlines()] == [look, look]
 
 
@@ -56,7 +56,7 @@ def test_a_cluster_that_never_answers_is_an_error_and_nothing_is_written(run: He
 
 def test_a_pause_without_end_is_refused(run: Headway) -> None:
     written(run.folder, cluster("a", 4, kind="slurm"))
-    done = run("shadow", "grid.toml", "a", "--policy", "easy", "--every", "inf")
+    done = run("live", "shadow", "grid.toml", "a", "--policy", "easy", "--every", "inf")
     assert done.err == "headway: --every must be from 0.1 to 86,400 seconds, not inf\n" and done.status == 2
 
 

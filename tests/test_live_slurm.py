@@ -197,7 +197,8 @@ def test_what_an_operator_suspends_is_on_record(clusters: list[SlurmCluster]) ->
 @pytest.mark.long
 def test_a_running_job_is_redirected_on_slurm(clusters: list[SlurmCluster]) -> None:
     # One processor in each group; 1 runs, 2 waits for it and its like; theta = 0 sends the one in the way on.
-    policy = "redirection(theta=0, size=split, group=1, filter=none)"
+    # The processors are those of the cluster: what is stopped for a newcomer has room to start again.
+    policy = "redirection(theta=0, group=1, filter=none)"
     with folder() as path, running(alone(path, clusters[2], policy, steer=True)) as live:
         mark = path / "m"
         live.agent.on_submit(short(3, 60, 1, mark).as_json())
@@ -210,6 +211,7 @@ def test_a_running_job_is_redirected_on_slurm(clusters: list[SlurmCluster]) -> N
         assert first is not None and (first.runs, first.pool) == (1, 1)
         keys = [row.fence for row in live.agent.journal.all_tasks()]
         assert Counter(mark.read_text().split()) == Counter([keys[1], f"{keys[0]}+1"])
+        assert audit(recorded(live.grid, live.agent.journal)).ok
 
 
 @pytest.mark.long

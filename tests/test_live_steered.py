@@ -156,7 +156,7 @@ def test_what_a_controller_did_not_answer_to_is_asked_again(slurm: Commands) -> 
     slurm.jobs[7] = NAME, "SUSPENDED"
     slurm.silent = 2
     with pytest.raises(NoAnswer):
-        jobs.resume(7)
+        jobs.resume(7, NAME)
     with pytest.raises(NoAnswer):
         jobs.tend()
     jobs.tend()

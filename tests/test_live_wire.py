@@ -13,21 +13,23 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from headway import ownership
-from headway.cli.grids import ask
+from headway.cli.live import ask
 from headway.errors import InputError, UsageError
 from headway.live import wire
+from headway.live.agent import LiveAgent
 from headway.live.grid_file import load_grid
 from headway.live.journal import Journal, JournalError
 from headway.live.script import FENCED, job_script, read_fence
 from headway.live.serving import alone, serve, server_of
+from headway.live.shapes import Shapes
 from headway.live.task import Task
 from headway.live.tended import Bell, Tended
 from headway.live.wire import (
@@ -41,6 +43,10 @@ from headway.live.wire import (
     listen,
     read_token,
 )  # fmt: skip
+from headway.platform import Cluster
+from headway.policies.grid.description import TUNINGS
+from headway.policies.grid.notes import NO_ANSWER
+from headway.policies.spec import parse_spec
 from headway.units import SECOND
 from live_grids import cluster, folder, running, short, written
 from slurm_clusters import free_port
@@ -55,10 +61,10 @@ def echo(request: str, data: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def listening(address: str, **options: Any) -> Iterator[None]:
+def listening(address: str, **options: Any) -> Iterator[wire._Listener]:
     made = listen(address, echo, **options)
     try:
-        yield
+        yield made
     finally:
         close(made)
 
@@ -211,7 +217,8 @@ class OnePass(Tended):
     """What a process looks after for one moment: it is asked for a page at each address, and then ended."""
 
     def __init__(self, *addresses: str) -> None:
-        self.bell, self.addresses, self.got = Bell(), addresses, dict[str, int]()
+        self.lock, self.bell = threading.RLock(), Bell()
+        self.addresses, self.got = addresses, dict[str, int]()
 
     def handle(self, request: str, data: dict[str, Any]) -> Any:
         return {}
@@ -272,14 +279,14 @@ def test_jobs_that_end_at_any_moment_do_not_stop_the_process_that_looks_after_th
 def from_elsewhere(setup: Any) -> Any:
     def changed(requests: Any) -> None:
         setup(requests)
-        requests.client_address = ("192.0.2.1", 4000)
+        requests.client_address.client = "192.0.2.1"
 
     return changed
 
 
 def test_who_has_no_token_is_answered_before_all_of_a_large_request_is_read() -> None:
     port = free_port()
-    head = b"POST /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 60000000\r\n\r\n"
+    head = b"POST /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 6000000\r\n\r\n"
     listener = listening(f"http://127.0.0.1:{port}", token=TOKEN)
     with listener, socket.create_connection(("127.0.0.1", port), timeout=20) as client:
         client.sendall(head + b" " * wire.STRANGERS)
@@ -336,7 +343,7 @@ def test_an_agent_that_hangs_may_have_heard_what_it_was_asked_for() -> None:
     with folder() as path, hanging(path / "agent.sock"):
         grid = written(path, cluster("a", 1), more='listen = "unix:agent.sock"\ntimeout = 0.1')
         assert grid.listen == f"unix:{path}/agent.sock"
-        with pytest.raises(UsageError, match=r"busy or hangs.*look with headway queue before you ask again"):
+        with pytest.raises(UsageError, match=r"busy or hangs.*look with headway live queue before"):
             ask(grid, "submit", task={})
 
 
@@ -352,7 +359,7 @@ def test_so_may_one_that_is_ended_while_it_is_asked() -> None:
 
         threading.Thread(target=hear_and_end, daemon=True).start()
         grid = written(path, cluster("a", 1), more='listen = "unix:agent.sock"')
-        with pytest.raises(UsageError, match=r"it may have done .*look with headway queue before you ask"):
+        with pytest.raises(UsageError, match=r"it may have done .*look with headway live queue"):
             ask(grid, "submit", task={})
 
 
@@ -578,33 +585,166 @@ def test_tasks_are_checked() -> None:
         ({"command": "true", "walltime": 1}, "command must be a list"),
         ({"script": "echo", "walltime": 1}, "must begin with #!"),
         ({"command": ["true"], "walltime": 1, "shell": 1}, "a task has no shell"),
+        ({"command": ["true"], "walltime": 1, "forms": [[n, 1] for n in range(1, 66)]}, "at most 64 forms"),
         ({"command": ["a\0b"], "walltime": 1}, "zero byte"),
     ):
         with pytest.raises(UsageError, match=sentence):
             Task.from_json(data)
     task = Task(("solve", "{procs}"), 4, SECOND, forms=((4, SECOND), (8, SECOND // 2)), urgent=True)
     assert Task.from_json(json.loads(task.text())) == task
+    many = Task(("solve",), 4, SECOND, forms=((4, 2), (8, 3), (4, 1), *[(8, 2)] * 100_000))
+    assert many.forms == ((4, 2), (8, 3))
 
 
-def test_connections_at_once_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One too many is closed; when another one goes there is a place again."""
-    monkeypatch.setattr(wire, "CONNECTIONS", 3)
-    server = listen(f"unix:{tmp_path}/s", lambda request, data: data)
-    idle = [socket.socket(socket.AF_UNIX) for _ in range(4)]
+@contextmanager
+def idle(count: int, port: int, source: str = "127.0.0.1") -> Iterator[list[socket.socket]]:
+    """Connections on which nothing is said."""
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 20, (source, 0)))
+            for _ in range(count)
+        ]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_idle_connections_without_the_token_shut_nobody_out(scheme: str) -> None:
+    port = free_port()
+    address = f"{scheme}://localhost:{port}".replace("http://localhost", "http://127.0.0.1")
+    with certified() as path:
+        tls = (str(path / "c"), str(path / "k")) if scheme == "https" else None
+        ca = tls and tls[0]
+        with listening(address, token=TOKEN, tls=tls), closing(Remote(address, token=TOKEN, ca=ca)) as first:
+            assert first.ask("hello")
+            connection = first._connection
+            with idle(300, port):
+                assert all(answers(address, token=TOKEN, ca=ca) for _ in range(30))
+                assert first.ask("hello") and first._connection is connection
+
+
+def test_strangers_lose_places_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who holds most of the few places gives one away; who waits briefly is left alone."""
+    monkeypatch.setattr(wire, "STRANGE", 3)
+    port = free_port()
+    with (
+        listening(f"http://127.0.0.1:{port}", token=TOKEN),
+        idle(1, port, "127.0.0.2") as (quiet,),
+        idle(6, port) as flood,
+    ):
+        assert [each.recv(1) for each in flood[:4]] == [b""] * 4
+        for each in (quiet, *flood[4:]):
+            each.sendall(b"POST /hello HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
+            assert each.recv(100).startswith(b"HTTP/1.1 403")
+
+
+def test_those_who_have_shown_the_token_lose_idle_connections_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They make them again without a word; one that waits for its turn stays."""
+    monkeypatch.setattr(wire, "KNOWN", 2)
+    address, turn = f"http://127.0.0.1:{free_port()}", threading.Lock()
+    with listening(address, token=TOKEN, turn=turn) as listener, ExitStack() as stack:
+        remotes = [stack.enter_context(closing(Remote(address, token=TOKEN))) for _ in range(4)]
+        for remote in remotes * 2:
+            assert remote.ask("hello") and len(listener.connections) <= 2
+        with turn:
+            waits = threading.Thread(target=remotes[0].ask, args=("wait",))
+            waits.start()
+            until(lambda: any(each.state == wire.WAITING for each in listener.connections))
+            threads = [threading.Thread(target=each.ask, args=("hello",)) for each in remotes[1:2]]
+            for each in threads:
+                each.start()
+        for each in (waits, *threads):
+            each.join(20)
+            assert not each.is_alive()
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("scheme", ["unix", "http", "https"])
+def test_work_for_a_caller_that_is_gone_is_dropped(scheme: str) -> None:
+    heard: list[str] = []
+    turn = threading.Lock()
+    with certified() as path:
+        tls = (str(path / "c"), str(path / "k")) if scheme == "https" else None
+        address = f"unix:{path}/s" if scheme == "unix" else f"{scheme}://localhost:{free_port()}"
+
+        def remote(timeout: float) -> Remote:
+            return Remote(address, token=TOKEN, ca=tls and tls[0], timeout=timeout)
+
+        token = None if scheme == "unix" else TOKEN
+        listener = listen(address, lambda request, _: heard.append(request), token=token, tls=tls, turn=turn)
+        try:
+            with turn, closing(remote(0.5)) as hasty, pytest.raises(TooSlow):
+                hasty.ask("dropped")
+            with closing(remote(20)) as patient:
+                assert patient.ask("answered") == {}
+            assert heard == ["answered"]
+        finally:
+            close(listener)
+
+
+def test_a_client_has_one_request_in_work_while_others_wait(tmp_path: Path) -> None:
+    """Twenty requests of one client stand between another one and its answer once, not twenty times."""
+    port, turn = free_port(), threading.Lock()
+    order: list[str] = []
+
+    def slow(request: str, data: dict[str, Any]) -> None:
+        order.append(request)
+        time.sleep(0.05)
+
+    listener = listen(f"http://127.0.0.1:{port}", slow, token=TOKEN, turn=turn)
+    request = f"Host: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 0\r\n\r\n".encode()
     try:
-        for one in idle:
-            one.settimeout(20)
-            one.connect(f"{tmp_path}/s")
-        assert idle[3].recv(1) == b""
-        idle[0].close()
-        for _ in range(100):
-            with suppress(NoAnswer), closing(Remote(f"unix:{tmp_path}/s")) as remote:
-                assert remote.ask("hello", a=1) == {"a": 1}
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("no place came free")
+        with idle(20, port, "127.0.0.2") as many, idle(1, port) as (one,):
+            with turn:
+                for each in many:
+                    each.sendall(b"POST /many HTTP/1.1\r\n" + request)
+                until(lambda: sum(each.state == wire.WAITING for each in listener.connections) == 20)
+                one.sendall(b"POST /one HTTP/1.1\r\n" + request)
+                until(lambda: sum(each.state == wire.WAITING for each in listener.connections) == 21)
+            assert one.recv(100).startswith(b"HTTP/1.1 200")
+            assert order.index("one") <= 2
     finally:
-        for one in idle:
-            one.close()
-        close(server)
+        close(listener)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"forms": tuple((n, SECOND) for n in range(1, 65))},
+        {"parallel_fraction": 0.9, "max_procs": 64},
+    ],
+)
+def test_an_estimate_takes_no_longer_than_it_may(sizes: dict[str, Any]) -> None:
+    """The best of the sizes that were tried is the answer; in a simulation all are."""
+    shapes = Shapes(parse_spec("reallocation"), Cluster("a", 1, 100), 100, TUNINGS.index("exhaustive"))
+    task = Task(("true",), 4, SECOND, **sizes)
+    asked: list[int] = []
+
+    def slow(procs: int) -> int:
+        asked.append(procs)
+        time.sleep(0.02)
+        return 1000 - procs
+
+    assert shapes.tuned(task, slow, 0.1) == (1000 - asked[-1], asked[-1])
+    assert 1 <= len(asked) <= 6
+    assert shapes.tuned(task, lambda procs: 1000 - procs) == (936, 64)
+
+
+def test_an_event_takes_no_longer_than_it_may() -> None:
+    """Servers that take long for each estimate do not keep the agent from its clients."""
+    with folder() as path:
+        grid = written(path, cluster("a", 1), more="timeout = 0.2")
+        agent = LiveAgent(grid, True, print)
+        row = agent.journal.add_task(Task(("true",), 1, SECOND), 0)
+        agent._agent(0)
+        (proxy,), begun = agent.proxies, time.monotonic()
+        while not proxy.silent:
+            proxy.ask = lambda request, **data: {"completion": 1, "procs": 1}  # type: ignore[method-assign]
+            proxy.estimate(row)
+        assert "taken too long" in proxy.silent and time.monotonic() - begun < 2
+        assert proxy.estimate(row) == (NO_ANSWER, 0)
+        agent.stop()

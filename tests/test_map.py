@@ -19,7 +19,7 @@ def test_the_layers_are_those_that_the_tests_hold() -> None:
     assert block is not None
     assert [tuple(line.split(", ")) for line in block[1].splitlines()] == list(LAYERS)
     found = {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if path.suffix in ("", ".py")}
-    assert found - {"__init__", "__pycache__"} == {name for layer in LAYERS for name in layer}
+    assert found - {"__init__", "__pycache__", "built"} == {name for layer in LAYERS for name in layer}
 
 
 def test_what_the_map_names_exists() -> None:

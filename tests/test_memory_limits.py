@@ -66,7 +66,7 @@ def ended_with_the_sentence(done: subprocess.CompletedProcess[str], folder: Path
 
 def test_too_little_memory_is_said_in_a_sentence(place: Path) -> None:
     """While libraries are loaded; what happens while kernels are compiled depends on chance, and is below."""
-    compiled = {"NUMBA_DISABLE_JIT": "0", "HEADWAY_FIRST_USE": "compile"}
+    compiled = {"NUMBA_DISABLE_JIT": "0"}
     for kilobytes in (150_000, 250_000):
         done = limited(COMMANDS["simulate"], place, kilobytes, **compiled)
         if not ended_with_the_sentence(done, place, kilobytes):
@@ -96,30 +96,13 @@ def test_a_library_that_asks_for_ever_is_ended(place: Path) -> None:
     assert ended_with_the_sentence(done, place, 4_000_000)
 
 
-def test_a_run_that_begins_anew_is_watched_once(place: Path) -> None:
-    """The first use replaces itself by a run with kernels: its end is its own, and orderly."""
-    code = (
-        "import os, sys\nfrom headway.cli import limits\nended = limits.watched()\n"
-        "if ended is not None: sys.exit(ended)\n"
-        "if not os.environ.get('ANEW'): os.environ['ANEW'] = '1'; os.execv(sys.executable, sys.orig_argv)\n"
-        "sys.exit(int(sys.argv[1]))"
-    )
-    for status in (0, 1, 2, 130):
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(status)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32)),
-        )
-        assert done.returncode == status
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_limit_ends_in_order(place: Path, command: str) -> None:
     """From what Python itself needs to what suffices: a sentence or a run each, and in the end a run."""
     refused = []
     for kilobytes in (*range(60_000, 900_000, 60_000), 1_200_000, 1_600_000, 2_000_000, 4_000_000):
-        done = limited(COMMANDS[command], place, kilobytes, HEADWAY_FIRST_USE="compile")
+        done = limited(COMMANDS[command], place, kilobytes)
         if ended_with_the_sentence(done, place, kilobytes):
             refused.append(kilobytes)
         for made in place.glob("out*"):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -322,6 +325,15 @@ def test_comparisons_measure_against_the_first() -> None:
     assert comparison.frame()["max_wait"].to_list() == [25, 35]
 
 
+def test_a_run_with_a_job_twice_is_not_compared() -> None:
+    sound, doubled = (
+        schedule([(0, 1, 2, 5)] * 2, [0, 0], 2, policy="fcfs", columns={"job": [7, b]}) for b in (8, 7)
+    )
+    for schedules in ([doubled], [sound, doubled], [doubled, sound]):
+        with pytest.raises(UsageError, match=r"has job 7 more than once; .* 'headway audit'"):
+            compare(schedules)
+
+
 def test_comparisons_of_different_jobs_say_so() -> None:
     fewer = schedule(GOLDEN[:2], [0, 10], 4, policy="easy", own={"moves": 2})
     comparison = compare([fewer, schedule(GOLDEN, [0, 10, 30], 8, policy="easy")])
@@ -374,3 +386,56 @@ def test_every_number_that_a_policy_or_kind_of_job_adds_has_a_unit_and_a_meaning
     numbers = [name for name, value in summary.items() if value is None or isinstance(value, int | float)]
     assert [name for name in numbers if not (unit_of(name) and meaning_of(name))] == []
     assert {"safety_net", "swap_assumed", "redirections", "urgent_margin_mean"} <= set(numbers)
+
+
+ADDED = """
+import sys
+from importlib.machinery import SourceFileLoader
+from types import SimpleNamespace
+
+LINE = b'''    Metric("mean_run", "s", "mean of run", lambda s: s.run, by=MEAN_TIME),\\n'''
+HEAD = b"METRICS: tuple[Metric, ...] = (\\n"
+read, stats = SourceFileLoader.get_data, SourceFileLoader.path_stats
+
+def edited(self, path):
+    data = read(self, path)
+    if path.endswith("metrics/catalogue.py"):
+        assert data.count(HEAD) == 1
+        data = data.replace(HEAD, HEAD + LINE)
+    return data
+
+def not_cached(self, path):
+    if path.endswith("metrics/catalogue.py"):
+        raise OSError
+    return stats(self, path)
+
+SourceFileLoader.get_data, SourceFileLoader.path_stats = edited, not_cached
+import headway
+from headway.campaign import measure
+from headway.streams import simulate_stream
+
+log = headway.read("log.swf")
+expected = log.runtime.mean() / 1e6
+measure.kernels = SimpleNamespace(INTERPRETED=False)  # plain simulations are measured by one pass
+rows = headway.Campaign("log.swf", "fcfs", platforms=8).run("out", workers=1, processes=False).frame
+found = [
+    headway.simulate(log, 8, "fcfs").summary()["mean_run"],
+    simulate_stream("log.swf", 8, "fcfs").summary["mean_run"],
+    rows["mean_run"][0],
+]
+assert found == [expected] * 3, (found, expected)
+assert rows["mean_wait"][0] == headway.simulate(log, 8, "fcfs").summary()["mean_wait"]
+"""
+
+
+def test_a_metric_that_is_added_is_in_runs_streams_and_campaigns(tmp_path: Path) -> None:
+    """As the page for contributors says: one more line in the list."""
+    submits = "".join(
+        f"{job} {job * 7} -1 {job * 5} 2 -1 -1 2 99 -1 1 1 1 -1 1 -1 -1 -1\n" for job in range(1, 9)
+    )
+    (tmp_path / "log.swf").write_text("; MaxProcs: 8\n" + submits)
+    done = subprocess.run(
+        [sys.executable, "-c", ADDED], cwd=tmp_path, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

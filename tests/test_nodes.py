@@ -62,9 +62,9 @@ def test_named_rules_are_scores(jobs: list[Job], backfill: str) -> None:
     def run(spec: str) -> list[tuple[int, ...]]:
         return placed(simulated(jobs, NODES, f"{spec}, backfill={backfill})".replace("(, ", "(")))
 
-    assert run("score(") == run("fcfs(")
-    assert run("score(load=1") == run("eft(")
-    assert run("score(load=500, evict=1") == run("lea(")
+    assert run("score(load=0, evict=0, copies=0") == run("fcfs(")
+    assert run("score(load=1, evict=0, copies=0") == run("eft(")
+    assert run("score(load=500, copies=0") == run("lea(")
     assert run("lem(threshold=0") == run("lea(")
 
 
@@ -118,7 +118,7 @@ def test_the_audit_follows_fcfs_core_by_core() -> None:
     alone = [replace(job, file=f"f{k}") for k, job in enumerate(lasting)]
     for jobs, spec in (
         (lasting, "fcfs"),
-        (lasting, "score"),
+        (lasting, "score(load=0, evict=0, copies=0)"),
         (lasting, "fcfs(match=any, presence=lru)"),
         (empty, "lea"),
         (empty, "leo(match=exact)"),

@@ -83,7 +83,7 @@ def test_every_match_on_equal_nodes(jobs: list[Job], spec: str, presence: str) -
 @given(jobs=file_jobs(), presence=PRESENCE)
 def test_without_weights_now_is_backfill_big(jobs: list[Job], presence: str) -> None:
     nodes = [Node(4, Fraction(gb), Fraction(1)) for gb in (8, 16, 8, 16)]
-    scored = simulated(jobs, nodes, f"score(match=now, presence={presence})")
+    scored = simulated(jobs, nodes, f"score(load=0, evict=0, copies=0, match=now, presence={presence})")
     by_size = simulated(jobs, nodes, f"backfill-big(presence={presence})")
     assert scored.start.tolist() == by_size.start.tolist()
     assert scored.node is not None and by_size.node is not None

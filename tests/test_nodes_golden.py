@@ -153,11 +153,12 @@ SHARED = [job(0, 4, 10, 2, "f", 4), job(1, 4, 10, 2, "f", 4)]
         ("lem", (1, 1, 7)),  # a node is idle: as eft
         ("lea", (0, 6, 8)),  # 10 against 1 + 500 x 4: it waits, and A ends at 6
         ("lem(threshold=0.5)", (0, 6, 8)),
-        ("score(load=2)", (1, 1, 7)),  # 10 against 9
-        ("score(load=2.5)", (0, 6, 8)),  # 10 against 11
-        ("score(load=2.25)", (0, 6, 8)),  # 10 against 10: the tie goes to node 0
-        ("score(copies=2)", (1, 1, 7)),  # one copy elsewhere: 10 against 1 + 2 x 4
-        ("score(copies=3)", (0, 6, 8)),  # 10 against 13
+        ("score(load=2, copies=0)", (1, 1, 7)),  # 10 against 9
+        ("score(load=2.5, copies=0)", (0, 6, 8)),  # 10 against 11
+        ("score(load=2.25, copies=0)", (0, 6, 8)),  # 10 against 10: the tie goes to node 0
+        ("score(load=0, copies=2)", (1, 1, 7)),  # one copy elsewhere: 10 against 1 + 2 x 4
+        ("score(load=0, copies=3)", (0, 6, 8)),  # 10 against 13
+        ("score", (1, 1, 7)),  # A + B + C + D: 10 against 1 + 4 + 4, and only one file is about
     ],
 )
 def test_start_load_and_copies(made: Made, spec: str, expected: tuple[int, int, int]) -> None:
@@ -196,7 +197,7 @@ def test_copies_count_only_where_the_job_would_load(made: Made) -> None:
     # elsewhere: 0 + 2*4: node 1, to 12. C at 1: node 0 at 10 (there), node 1 at 12 (there), node 2: 1 + 2*2*4
     # = 17: it waits for node 0.
     jobs = [job(0, 4, 10, 6, "f", 4), job(0, 4, 12, 8, "f", 4), job(1, 4, 5, 1, "f", 4)]
-    found = made(jobs, [node(), node(), node()], "score(copies=2)")
+    found = made(jobs, [node(), node(), node()], "score(load=0, copies=2)")
     assert found.nodes == [0, 1, 0] and found.spans == [(0, 10), (0, 12), (10, 11)]
 
 
@@ -205,12 +206,30 @@ def test_evictions(made: Made) -> None:
     # against 6 + 2: it waits; at 6 f is long gone and g ended just now: 6 against 6 + 2.
     jobs = [job(0, 4, 5, 9, "f", 4), job(0, 4, 6, 9, "g", 2), job(1, 4, 9, 1, "h", 1)]
     two = [node(), node()]
-    for spec, expected in (("score", (0, 5)), ("score(evict=1)", (0, 6))):
+    for spec, expected in (("score(evict=0)", (0, 5)), ("score", (0, 6))):
         found = made(jobs, two, spec)
         assert (found.nodes[2], found.starts[2]) == expected
     # On 2 of the 4 cores half of it counts: 5 + 2 against 6 + 1, a tie.
-    halved = made([*jobs[:2], job(1, 2, 9, 1, "h", 1)], two, "score(evict=1)")
+    halved = made([*jobs[:2], job(1, 2, 9, 1, "h", 1)], two, "score")
     assert (halved.nodes[2], halved.starts[2]) == (0, 5)
+
+
+@pytest.mark.parametrize("spec", ["lea", "lem(threshold=0)", "score"])
+def test_a_job_killed_while_it_loads_leaves_nothing_to_push_out(made: Made, spec: str) -> None:
+    # A (f, 8 GB) would load until 8 on node 0 and is killed at 5; B (g, 2 GB) runs on node 1 to 6. C (h) at
+    # 1: node 0 at 5, where nothing is pushed out, or node 1 at 6 with g: it has node 0 at 5.
+    jobs = [job(0, 4, 5, 9, "f", 8), job(0, 4, 6, 9, "g", 2), job(1, 4, 9, 1, "h", 1)]
+    found = made(jobs, [node(), node()], spec)
+    assert found.nodes == [0, 1, 0] and found.starts == [0, 0, 5]
+    # The same of a job in the plan: A (f) is to start at 5 and to be killed at 10, B runs to 12. C: 10.
+    jobs = [job(0, 4, 5, 5), job(0, 4, 12, 12, "g", 2), job(1, 4, 5, 9, "f", 8), job(1, 4, 9, 1, "h", 1)]
+    found = made(jobs, [node(), node()], spec)
+    assert found.nodes == [0, 1, 0, 0] and found.starts == [0, 0, 5, 10]
+    # Another job of 2 cores waits for A's load until 8 and ends at 10: it leaves f. B runs to 11. C: node 0
+    # at 10 and 8 for f against node 1 at 11 and 2 for g; at 11 f is long gone, and C has node 0.
+    jobs = [job(0, 2, 5, 9, "f", 8), job(0, 2, 10, 2, "f", 8), job(0, 4, 11, 9, "g", 2), jobs[3]]
+    found = made(jobs, [node(), node()], spec)
+    assert found.nodes == [0, 0, 1, 0] and found.starts == [0, 0, 0, 11]
 
 
 def test_windows_only_with_backfilling(made: Made) -> None:
@@ -364,14 +383,23 @@ def test_easy_on_nodes(made: Made) -> None:
 
 
 def test_a_plan_between_two_others_is_replayed_with_them(made: Made) -> None:
-    # Backfilling plans jobs of one node out of the order of their starts; who comes last, H, finds in the
-    # memory what all of them leave there, in the order of time. It waits for 10.
+    # Backfilling plans jobs of one node out of the order of their starts; the last, H (a, 1 core), finds in
+    # the memory what all of them leave there, in the order of time. At 7 D has just ended on node 1 and left
+    # e. G (a, 2 cores): node 1 at 19, when E (b) has ended, is 19 + 500 + 2/4 of 2 (b) and 6 (e) = 523, node
+    # 0 at 21 is 21 + 500: node 0. H then has a there at 27, against 7 + 500 + 1/4 of 6 on node 1: it waits.
+    # At 10 e is long gone, G is planned on node 1 (519 + 1), and H starts there: 10 + 500 against 21 + 500.
     rows = [(1, 4, 20, 20, "d"), (1, 2, 15, 13, "d"), (1, 3, 9, 9, "b"), (1, 1, 6, 6, "e")]
     rows += [(1, 3, 9, 7, "b"), (1, 3, 9, 9, "d"), (2, 2, 6, 6, "a"), (4, 1, 6, 6, "a")]
-    sizes = {"a": 1, "b": 2, "d": 5, "e": 7}
-    jobs = [job(*row, gb=sizes[row[4]]) for row in rows]
-    found = made(jobs, [node(memory=8), node(memory=8)], "lea(presence=lru, backfill=conservative)")
+
+    def run(e: int) -> Outcome:
+        sizes = {"a": 1, "b": 2, "d": 5, "e": e}
+        jobs = [job(*row, gb=sizes[row[4]]) for row in rows]
+        return made(jobs, [node(memory=8), node(memory=8)], "lea(presence=lru, backfill=conservative)")
+
+    found = run(6)
     assert found.starts == [1, 21, 1, 1, 10, 34, 17, 10] and found.nodes == [0, 0, 1, 1, 1, 0, 1, 1]
+    # With 7 GB D is killed in the last second of its load and leaves nothing: node 1 is 520 for G at 7.
+    assert run(7).starts == [1, 21, 1, 1, 10, 34, 17, 7]
 
 
 def test_nodes_are_numbered_as_the_platform_lists_them(made: Made) -> None:

@@ -131,7 +131,7 @@ def test_what_has_no_end_is_refused_before_it_fills_the_memory(
     monkeypatch.setattr("headway.documents.read_bytes.__defaults__", (1 << 20,))
     monkeypatch.setattr("headway.schedule.csv_table.LONGEST_PIPE", 1 << 20)
     monkeypatch.setattr("headway.batsim.exchange.LONGEST_RECORD", 1 << 20)
-    monkeypatch.setattr("headway.cli.shadow.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("headway.cli.live.LONGEST_LINE", 1 << 20)
     run.write("log.swf", LOG)
     for kind in ("toml", "csv", "txt", "jsonl", "npz"):
         (run.folder / f"zero.{kind}").symlink_to("/dev/zero")
@@ -151,5 +151,5 @@ def test_what_has_no_end_is_refused_before_it_fills_the_memory(
 )
 def test_a_damaged_workload_of_batsim(run: Headway, data: bytes) -> None:
     run.write("work.json.gz", data)
-    done = run("batsim", "work.json.gz", "--procs", "4", "--replay", "none.jsonl")
+    done = run("batsim", "run", "work.json.gz", "--procs", "4", "--replay", "none.jsonl")
     assert done.status == 2 and done.err.count("\n") == 1, done.err

@@ -100,9 +100,12 @@ def test_laws_of_the_others(jobs: list[Job], presence: str, tmax: str) -> None:
 @examples(25)
 @given(jobs=file_jobs())
 def test_named_rules_are_scores(jobs: list[Job]) -> None:
-    assert locality(jobs, NODES, "score") == locality(jobs, NODES, "fcfs")
-    assert locality(jobs, NODES, "score", load=1) == locality(jobs, NODES, "eft")
-    assert locality(jobs, NODES, "score", load=500, evict=1) == locality(jobs, NODES, "lea")
+    def free(load: int, evict: int) -> Placed:
+        return locality(jobs, NODES, "score", load=load, evict=evict, copies=0)
+
+    assert free(0, 0) == locality(jobs, NODES, "fcfs")
+    assert free(1, 0) == locality(jobs, NODES, "eft")
+    assert free(500, 1) == locality(jobs, NODES, "lea")
     assert locality(jobs, NODES, "lem", threshold=0) == locality(jobs, NODES, "lea")
     assert locality(jobs, NODES, "lem", threshold=2) == locality(jobs, NODES, "eft")
 

@@ -375,6 +375,34 @@ def test_nothing_is_hidden(page: Page, width: int) -> None:
         page.settle()
 
 
+def test_dark_mode_and_the_keyboard(page: Page) -> None:
+    def light(of: str) -> float:
+        rgb = page.evaluate(f"getComputedStyle(document.body).{of}.match(/[0-9]+/g).slice(0, 3).map(Number)")
+        return float(sum(rgb) / 765)
+
+    def press(key: str) -> None:
+        for kind in ("keyDown", "keyUp"):
+            page.command("Input.dispatchKeyEvent", type=kind, key=key, text=key if len(key) == 1 else "")
+        page.settle()
+
+    page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    try:
+        page.settle()
+        assert light("backgroundColor") < 0.2 and light("color") > 0.8
+        assert colours(page, "#gantt") > 3
+    finally:
+        page.command("Emulation.setEmulatedMedia", features=[])
+    page.settle()
+    assert light("backgroundColor") > 0.8 and light("color") < 0.3
+    whole = window(page)
+    page.evaluate("document.querySelector('#queue canvas').focus()")
+    press("+")
+    low, high = window(page)
+    assert high - low < whole[1] - whole[0]
+    press("0")
+    assert window(page) == whole
+
+
 def test_one_control_switches_chart_and_table(page: Page) -> None:
     choose = (
         "(k => {{ k.value = '{}'; k.dispatchEvent(new Event('change')); }})"

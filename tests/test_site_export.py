@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tracemalloc
 from pathlib import Path
 from threading import Thread
 
@@ -16,11 +17,13 @@ import pytest
 import headway
 from commands import Headway
 from headway.errors import InputError, UsageError
-from headway.site import PARENT, Site
-from headway.site.archive import members
+from headway.site import PARENT, Site, bringing_in
+from headway.site.anonymise import anonymise_site
+from headway.site.archive import MOST_FILES, Stream, members
 from headway.site.bringing_in import bring_in, kind_of
 from headway.site.export import script
 from headway.units import SECOND
+from hostile_archives import CONF, END, HOSTILE, hostile, member, nested
 from slurm_files import slurm_file
 
 STAND_INS = Path(__file__).parent / "stand_ins"
@@ -133,7 +136,8 @@ case "$*" in *config*) {config} ;; esac
 
 def test_names_are_replaced_on_the_login_node(tmp_path: Path) -> None:
     archive = exported(tmp_path, "--anonymous")
-    texts = {name: content.decode() for name, content in members(archive)}
+    with archive.open("rb") as file:
+        texts = {str(each.name): each.peek().decode() for each in members(Stream(file, archive))}
     assert "sdiag.txt" not in texts and "SubmitLine" not in texts["jobs.txt"]
     for name, text in texts.items():
         for secret in ("ann", "eve", "bob", "chem", "phys", "munge", "slurm(", "broke"):
@@ -192,9 +196,7 @@ def test_an_occupied_folder_and_rubbish_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds nothing of a site"):
         bring_in([tmp_path / "rubbish.txt"], tmp_path / "new")
     (tmp_path / "bad.tar.gz").write_bytes(b"\x1f\x8b rubbish")
-    with pytest.raises(
-        InputError, match=r"is no archive that can be unpacked \(it is no tar archive\); copy"
-    ):
+    with pytest.raises(InputError, match=r"bad.tar.gz: cannot be unpacked \(.*\); copy it again"):
         bring_in([tmp_path / "bad.tar.gz"], tmp_path / "new")
     with pytest.raises(UsageError, match="is a file, not a folder"):
         bring_in([tmp_path / "bad.tar.gz"], tmp_path / "rubbish.txt")
@@ -209,6 +211,50 @@ def test_an_archive_writes_nowhere_else(tmp_path: Path) -> None:
         archive.addfile(link)
     bring_in([tmp_path / "a.tar.gz"], tmp_path / "deep" / "site")
     assert [path.name for path in (tmp_path / "deep" / "site").iterdir()] == ["slurm.conf"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("trick", HOSTILE)
+def test_hostile_archives_are_refused_in_a_sentence_and_leave_nothing(
+    tmp_path: Path, trick: str, packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members are streamed: neither what one claims nor what it holds comes into the memory as a whole."""
+    large = 16 << 20
+    monkeypatch.setattr(bringing_in, "MOST", large // 8)
+    content = hostile(trick, large)
+    (tmp_path / "a.tar").write_bytes(gzip.compress(content, 1) if packed else content)
+    del content
+    for read in (lambda *paths: bring_in(paths[:1], paths[1]), anonymise_site):
+        tracemalloc.start()
+        try:
+            with pytest.raises(InputError) as refused:
+                read(tmp_path / "a.tar", tmp_path / "new")
+            assert tracemalloc.get_traced_memory()[1] < large // 2
+        finally:
+            tracemalloc.stop()
+        assert "\n" not in str(refused.value) and len(str(refused.value)) < 300
+        assert [path.name for path in tmp_path.iterdir()] == ["a.tar"]
+
+
+def test_an_archive_of_many_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.tar").write_bytes(CONF + member("site/x") * MOST_FILES + END)
+    with pytest.raises(InputError, match="more than 10,000 files"):
+        bring_in([tmp_path / "a.tar"], tmp_path / "new")
+
+
+def test_all_files_of_a_site_together_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bringing_in, "LARGEST", 1000)
+    files = (member(f"site/{name}.conf", b"#" * 400) for name in "abc")
+    (tmp_path / "a.tar").write_bytes(CONF + b"".join(files) + END)
+    with pytest.raises(InputError, match="which is too much"):
+        bring_in([tmp_path / "a.tar"], tmp_path / "new")
+
+
+def test_archives_inside_an_archive_are_no_part_of_a_site(tmp_path: Path) -> None:
+    (tmp_path / "a.tar").write_bytes(nested())
+    taken, passed = bring_in([tmp_path / "a.tar"], tmp_path / "new")
+    assert [name for name, _ in taken] == ["slurm.conf"]
+    assert sorted(passed) == ["inner.tar", "inner.tar.gz", "twice.gz"]
 
 
 def test_kinds_of_files() -> None:
@@ -239,7 +285,7 @@ def test_the_command(
         assert refused.status == 2 and "bad was not made" in refused.err and "not empty" not in refused.err
         assert not (tmp_path / "bad").exists()
     refused = headway("site", "import", archive)
-    assert refused.status == 2 and "then the folder to make" in refused.err
+    assert refused.status == 2 and "Missing argument 'ARCHIVE...'" in refused.err
 
 
 def test_archives_are_known_by_what_they_hold(tmp_path: Path, archive: Path) -> None:

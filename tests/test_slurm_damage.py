@@ -6,10 +6,12 @@ import io
 import json
 import random
 import sys
+import time
+from typing import Any
 
 import pytest
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, InputError
 from headway.workload import Workload, read
 from headway.workload.read import recognised
 from headway.workload.slurm.asked import NUMBERS
@@ -17,7 +19,7 @@ from headway.workload.slurm.cells import MOST_TASKS, task_numbers, waiting_tasks
 from headway.workload.slurm.reading import read_sacct
 from sacct_texts import Export
 from test_batsim import DOCUMENT
-from test_slurm_json import new_job
+from test_slurm_json import new_job, old_job
 
 TEXTS = {
     "sacct": Export(seed=7).text(60).encode(),
@@ -134,3 +136,49 @@ def test_tasks_beyond_what_slurm_can_have_are_told(monkeypatch: pytest.MonkeyPat
 
 def test_an_array_of_a_thousand_million_tasks_takes_no_memory() -> None:
     assert len(task_numbers("8_[0-999999999]")) == waiting_tasks("8_[0-999999999]") == MOST_TASKS
+
+
+HEAD = b"JobID|State|Submit|ElapsedRaw|Timelimit|ReqCPUS|"
+RECORD = b"7|COMPLETED|1700000000|60|00:10:00|4|"
+FLOOD = b"|".join([b"abcd"] * 24_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + b"JobName|Comment|WorkDir|SubmitLine|NNodes\n" + RECORD + FLOOD + b"|y\n",
+        HEAD + b"Constraints|Comment|SubmitLine|NNodes\n" + RECORD + FLOOD.replace(b"abcd", b"f") + b"|y\n",
+        HEAD + b"JobName|Comment|SubmitLine|NNodes\n" + b"|" * 140_000 + b"\n",
+        HEAD
+        + b"JobName|"
+        + b"|".join(b"c%d" % n for n in range(3000))
+        + b"\n"
+        + RECORD
+        + b"x|" * 4000
+        + b"\n",
+    ],
+)
+def test_a_flood_of_separators_is_refused_with_its_line_before_long(text: bytes) -> None:
+    begun = time.process_time()
+    with pytest.raises(InputError, match=r"-:2: has \d+ fields and the first line names \d+"):
+        read(io.BytesIO(text))
+    assert time.process_time() - begun < 10
+
+
+def test_a_flood_of_separators_in_the_only_free_text_is_its_text() -> None:
+    assert len(read(io.BytesIO(HEAD + b"SubmitLine|NNodes\n" + RECORD + b"sbatch " + FLOOD + b"|1\n"))) == 1
+
+
+@pytest.mark.parametrize("job", [new_job(), old_job()])
+def test_halves_of_characters_in_any_text_of_json_are_read(job: dict[str, Any]) -> None:
+    """JSON can name them, UTF-8 cannot hold them."""
+
+    def halved(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: halved(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [halved(inner) for inner in value]
+        return f"{value}\ud800" if isinstance(value, str) and value else value
+
+    work = read(io.BytesIO(json.dumps({"meta": {}, "jobs": [halved(job)]}).encode()))
+    assert len(work) == 1 and work.labels["user"] == [f"{job['user']}\ufffd"]

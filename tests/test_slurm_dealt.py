@@ -1,8 +1,8 @@
-"""What the log of a recorded run tells: what starts were dealt on each node, and times of grace."""
+"""What the log of a recorded run tells: what starts were dealt on each node, times of grace, epilogs."""
 
 from __future__ import annotations
 
-from truth.log import Names, Part, graces, starts
+from truth.log import Names, Part, epilogs, graces, starts
 
 LOG = """
 [2023-11-14T22:13:34.100] JobId=7 nhosts:1 ncpus:2 node_req:1 nodes=n1
@@ -30,6 +30,26 @@ LOG = """
 resources for JobId=7
 """.splitlines()
 
+NEWER = """
+[2023-11-14T22:15:21.374] _slurm_rpc_submit_batch_job: JobId=7 SLUID=s7JXM7TKD1TP00 InitPrio=1000 usec=925399
+[2023-11-14T22:15:21.703] sched/backfill: _attempt_backfill: BACKFILL: test for JobId=9_4(12) Prio=1000 Partition=main
+[2023-11-14T22:15:21.705] JobId=9_4(12) nhosts:1 ncpus:2 node_req:1 nodes=n1
+[2023-11-14T22:15:21.705] Node[0]:
+[2023-11-14T22:15:21.705]   Mem(MB):0:0  Sockets:4  Cores:1  CPUs:2:0
+[2023-11-14T22:15:21.706] select/cons_tres: select_p_select_nodeinfo_set: Alloc GRES
+[2023-11-14T22:15:21.706] gres_job_state gres:gpu(7696487) type:(null)(0) job:12 flags:
+[2023-11-14T22:15:21.706]   gres_cnt_node_alloc[0]:1
+[2023-11-14T22:15:21.709] sched/backfill: _start_job: HETJOB: Started JobId=9_4(12) in main on n1
+[2023-11-14T22:15:21.709] sched/backfill: _start_job: BACKFILL: Jobs backfilled since boot: 1
+[2023-11-14T22:15:22.306] JobId=7 nhosts:1 ncpus:1 node_req:1 nodes=n1
+[2023-11-14T22:15:22.306]   Mem(MB):0:0  Sockets:4  Cores:1  CPUs:1:0
+[2023-11-14T22:15:22.307] sched: Allocate JobId=7 NodeList=n1 #CPUs=1 Partition=main
+[2023-11-14T22:20:33.783] _job_complete: JobId=7 done
+[2023-11-14T22:23:23.677] TRACE_JOBS: cleanup_completing: JobId=7
+[2023-11-14T22:23:23.677] cleanup_completing: JobId=7 completion process took 170 seconds
+""".splitlines()  # noqa: E501
+"""As 26.05 writes it."""
+
 
 def names() -> Names:
     return Names({7: "1", 9: "2"})
@@ -46,3 +66,10 @@ def test_a_time_of_grace_begins_when_it_is_set() -> None:
     known = names()
     list(starts(LOG, known))
     assert list(graces(LOG, known)) == [(1700007543.936, "2_4", "for 1 60")]
+
+
+def test_newer_logs_have_further_words() -> None:
+    known = names()
+    assert list(starts(NEWER, known)) == [("2_4", {"n1": Part(2, 0, {"gpu": 1})}), ("1", {"n1": Part(1, 0)})]
+    over = 1700000603.677
+    assert list(epilogs(NEWER, known)) == [(over, "1", ""), (over, "1", "170")]

@@ -83,9 +83,16 @@ def places(starts: list[Start]) -> list[tuple[int, int]]:
 
 
 def run_beside(
-    seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, network: float = 0.0
+    seed: int,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    jobs: int,
+    network: float = 0.0,
+    version: str = "",
 ) -> tuple[Outcome, Beside]:
-    run = run_of(instance(seed, jobs, network), folder)
+    made = instance(seed, jobs, network)
+    made.version = version
+    run = run_of(made, folder)
     beside = Beside(run)
     monkeypatch.setattr(loop, "main_pass", beside.main_pass)
     monkeypatch.setattr(loop, "backfill_cycle", beside.backfill_cycle)
@@ -104,6 +111,16 @@ def test_random_site(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert beside.asked > 14
 
 
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("version", ["24.11.5", "25.05.0", "26.05.5"])
+def test_random_site_of_a_newer_version(
+    seed: int, version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, beside = run_beside(seed, tmp_path, monkeypatch, 14, version=version)
+    assert beside.compiled.site.config["SLURM_VERSION"] == version
+    assert beside.asked > 14
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_tree_of_switches(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, beside = run_beside(seed, tmp_path, monkeypatch, 14, network=1.0)
@@ -119,8 +136,9 @@ def test_more_random_trees_of_switches(seed: int, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("version", ["", "24.11.5", "26.05.5"])
 @pytest.mark.parametrize("seed", range(100, 112))
-def test_more_random_sites(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outcome, beside = run_beside(seed, tmp_path, monkeypatch, 60)
+def test_more_random_sites(seed: int, version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome, beside = run_beside(seed, tmp_path, monkeypatch, 60, version=version)
     assert len(outcome.start) == 60
     assert beside.asked > 50

@@ -567,6 +567,21 @@ def test_a_victim_may_go_on_for_its_grace_time() -> None:
     assert stopped <= int(schedule.start[1]) // 1_000_000 <= stopped + MINUTE
 
 
+@pytest.mark.interpreted
+def test_victims_that_end_by_themselves_leave_room_for_others() -> None:
+    """GraceTime of two hours on one node: each of six victims ends ten minutes after it was told to go. The
+    seventh runs on for longer and is killed."""
+    on = preempting()
+    on = replace(on, nodes=on.nodes[:1], partitions=(replace(on.partitions[0], nodes=(0,)),),
+                 qos=(replace(on.qos[0], grace_seconds=7200), on.qos[1]))  # fmt: skip
+    pairs = [((1200 * k, 1, 300, 15 if k < 6 else 290), (1200 * k + 300, 1, 10, 3)) for k in range(7)]
+    schedule = simulated(log(*(job for pair in pairs for job in pair), qos=["low", "high"] * 7), on)
+    assert schedule.pieces is not None
+    assert schedule.pieces.job[schedule.pieces.ended == ENDED.index("preempted")].tolist() == [12]
+    ran = (schedule.end - schedule.start) // SECOND
+    assert ran[:12:2].tolist() == [900] * 6
+
+
 def with_forty_minutes(enforced: str) -> Site:
     """User u of the account a, which may use 40 CPU minutes and no more."""
     config = {

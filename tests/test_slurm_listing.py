@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headway.engine.setup import Jobs, make_state
+from headway.engine.tables import State
 from headway.jit.kernels import INTERPRETED
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.limits.listing import list_job, sort_as_slurm
 from headway.policies.slurm.queue.queue import enqueue
 from headway.policies.slurm.setup.site_tables import may_run_in_circles
-from headway.policies.slurm.tables.controller import UNSET, Memory
+from headway.policies.slurm.tables.controller import UNSET
 from headway.policies.slurm.tables.jobs import SlurmJob
 from headway.policies.slurm.tables.passes import Record, SlurmClock
 from headway.policies.slurm.tables.settings import Preemption, Setting
@@ -58,8 +60,8 @@ def test_a_circle_is_cut_where_merging_cuts_it(order: str) -> None:
     assert "".join(qos for _, qos in sorted(zip(begun, order, strict=True))) == MERGED[order]
 
 
-def memory_of(jobs: Workload, on: Site) -> Memory:
-    """The controller's tables before the first of some jobs comes."""
+def state_of(jobs: Workload, on: Site) -> State:
+    """The tables before the first of some jobs comes."""
     platform, given = on.platform(), jobs.columns
     policy = parse_spec("slurm").policy.on(platform, jobs)
     arrivals = Arrivals(
@@ -72,9 +74,9 @@ def memory_of(jobs: Workload, on: Site) -> Memory:
         dict(jobs.labels),
         jobs.header.unix_start or 0,
     )
-    memory = policy.prepare(arrivals, on.cpus).setup.memory
-    assert isinstance(memory, Memory)
-    return memory
+    prepared = policy.prepare(arrivals, on.cpus)
+    asked = Jobs(jobs.submit, jobs.procs, jobs.walltime, jobs.runtime, prepared.plan)
+    return make_state(asked, prepared.setup)[0]
 
 
 def some_jobs(random: Random, count: int) -> tuple[dict[str, list[Any]], Site]:
@@ -126,17 +128,19 @@ def test_the_queue_is_that_of_a_plain_merge_sort(seed: int) -> None:
     """Arrays are one entry each; who cannot be looked at yet takes no part, wherever it stands."""
     random, count = Random(seed), seed % 30 + 1
     columns, on = some_jobs(random, count)
-    memory = memory_of(log(*[(k, 1, 10, 10) for k in range(count)], **columns), on)
+    state = state_of(log(*[(k, 1, 10, 10) for k in range(count)], **columns), on)
+    memory = state.memory
     memory.settings[Setting.CIRCLES] = 1
     room = np.zeros((2, len(Record), memory.queue.shape[1]), np.int64)
     memory = memory._replace(order=room[0], listed=room[1])
+    state = state._replace(memory=memory)
     later = [job for job in range(count) if columns["array"][job] == UNSET and random.random() < 0.2]
     priority = [random.randrange(5) for _ in range(count)]
     for job in range(count):
         list_job(memory, job)
         memory.jobs[SlurmJob.BEGIN, job] = 2 if job in later else 0
         memory.jobs[SlurmJob.ENTERED, job] = 0
-        enqueue(memory, job)
+        enqueue(state, job)
     queue = memory.queue[:, : memory.clock[SlurmClock.QUEUED]]
     queue[Record.PRIORITY] = [
         priority[first] for first in memory.jobs[SlurmJob.FIRST_TASK, queue[Record.JOB]]

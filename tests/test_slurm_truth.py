@@ -7,7 +7,7 @@ import pytest
 from truth.compare import Score, drive
 from truth.runs import load
 
-WHOLE = ("kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a", "b-resv-a", "d-gang")
+WHOLE = ("kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a", "b-resv-a", "d-gang", "e2411", "e2605")
 """Runs in which every decision comes out alike."""
 
 NEARLY = ("a-array-a", "c-node", "d-qos-a", "f-limits")
@@ -38,6 +38,8 @@ def assert_alike(score: Score) -> None:
         ("d-qos-a", 700, 760, 200),
         ("d-gang", 600, 700, 200),
         ("f-limits", 0, 200, 100),
+        ("e2411", 300, 360, 300),
+        ("e2605", 300, 400, 300),
     ],
 )
 def test_part_of_a_recorded_run(name: str, first: int, last: int, plans: int) -> None:

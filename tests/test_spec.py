@@ -187,10 +187,11 @@ def values(parameter: Parameter) -> st.SearchStrategy[object]:
     if parameter.number is int:
         options.append(st.integers(int(parameter.low), 10**9))
     if parameter.number is float:
-        high = min(parameter.high, 1e12)
+        high = min(parameter.high, 1e7 if parameter.unit == "days" else 1e12)
+        least = 1e-6 if parameter.open_low and parameter.unit else parameter.low
         options.append(
             st.floats(
-                parameter.low,
+                least,
                 high,
                 exclude_min=parameter.open_low,
                 exclude_max=parameter.open_high,

@@ -271,6 +271,46 @@ def test_the_first_sentence_says_whose_wait_it_is_where_jobs_no_longer_run(case:
     assert first.startswith("With nodes=-95% the mean wait of the 20 jobs that run either way is ")
 
 
+def test_a_change_leads_with_whomever_it_names(tmp_path: Path) -> None:
+    """The accounts below a named one count with it; a job without a partition is in the default one."""
+    site = Site.load(site_folder(tmp_path))
+    jobs = workload().with_labels(partition=["gone", "short"], group=["phys", "chem", "bio"])
+    base = Case(jobs, site.platform(), "easy")
+    runs = [package.simulate(one.workload, one.platform, "easy") for one in (base, changed(base, "nodes=-9"))]
+
+    def named(name: str) -> dict[str, int]:
+        found = answer(name, runs[:1], runs[1:])
+        return {part.whose: part.waits.pairs for part in found.named}
+
+    assert named("account.phys.maxjobs=2") == {"account phys": 14, "all others": 26}
+    assert named("account.root.fairshare=2 nodes=-9") == {"account root": 14, "all others": 26}
+    assert named("partition.batch.state=up") == {"partition batch": 20, "all others": 20}
+    assert named("merge=short,batch") == named("nodes=-9") == named("user.bob.maxjobs=4") == {}
+
+
+def test_jobs_that_are_cut_short_are_no_gain() -> None:
+    """Of two queues on a full machine one is cut to nothing: only jobs that keep their run are compared."""
+    base = Case(workload(), Platform.procs(8), "fcfs")
+    half = base.workload.partition == 1
+    runtime = np.where(half, SECOND, base.workload.runtime)
+    cut = replace(base, workload=base.workload.with_columns(runtime=runtime, walltime=runtime))
+    runs = [package.simulate(one.workload, one.platform, one.policy) for one in (base, cut)]
+    found = answer("x", runs[:1], runs[1:])
+    waits = [run.wait[~half].mean() / SECOND for run in runs]
+    assert (found.ended_early, found.overall.pairs) == (20, 20)
+    assert [found.overall.base, found.overall.value] == pytest.approx(waits)
+    assert sum(one.jobs for one in found.classes if one.kind == "size") == 20
+    area = base.workload.procs * base.workload.runtime
+    assert found.undone == pytest.approx(area[half].sum() / area.sum(), rel=1e-3)
+    said = sentences(found)
+    assert said[0].startswith("With x the mean wait of the 20 jobs that the change does not cut short is ")
+    assert "The shorter limit ends 20 jobs before the work is done, " in said[1]
+    short = replace(cut, workload=cut.workload.with_columns(runtime=np.full(40, SECOND)))
+    every = answer("x", runs[:1], [package.simulate(short.workload, short.platform, short.policy)])
+    assert (every.ended_early, every.overall.pairs) == (40, 40)  # then there is nothing else to compare
+    assert "left out" not in sentences(every)[1]
+
+
 def test_classes_that_are_not_named_are_counted() -> None:
     base = Case(workload(400), Platform.procs(16), "fcfs")
     run = package.simulate(base.workload, base.platform, base.policy)
@@ -298,7 +338,7 @@ def test_the_answer_adds_up() -> None:
     assert total == pytest.approx(found.overall.difference) and all(one.difference < 0 for one in sizes)
     said = sentences(found)
     assert "shorter" in said[0] and "too few for an interval" in said[0]
-    assert said[2] == "Who loses: no size, queue or partition waits a second or more longer."
+    assert said[2] == "No group waits a second or more longer."
     assert all(one.sure is None for one in found.classes)
 
 
@@ -310,11 +350,11 @@ def test_a_mean_that_stays_and_a_user_who_loses_are_told_as_such() -> None:
     ann = Class("user", "ann", 200, 3600.0, 60.0, -3540.0, -3540.0, None, 1)
     bob = replace(ann, name="bob", base=60.0, value=3600.0, low=3540.0, high=3540.0)
     mean = replace(found.overall, difference=-1.0, value=found.overall.base - 1.0, change=-0.0004)
-    said = sentences(replace(found, same=False, overall=mean, users=(ann, bob)))
+    said = sentences(replace(found, same=False, whole=replace(found.whole, waits=mean), users=(ann, bob)))
     assert said[0].startswith(f"With x the mean wait stays at {span_text(mean.base)}, less than 1% shorter; ")
     assert said[1:3] == [
-        "Who gains: no size, queue or partition waits a second or more less.",
-        "Who loses: no size, queue or partition waits a second or more longer.",
+        "No group waits a second or more less.",
+        "No group waits a second or more longer.",
     ]
     assert said[3].startswith("Of 2 users 1 waits less and 1 more; ann (200 jobs) 59 min less; bob (200")
 

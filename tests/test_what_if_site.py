@@ -56,7 +56,8 @@ def test_a_walltime_cap() -> None:
     longer = case.workload.runtime > 24 * HOUR
     assert found.ended_early == np.count_nonzero(longer) > 50
     assert int(found.variant.run.max()) == 24 * HOUR and found.overall.difference < 0
-    assert any("before the work is done" in said for said in findings(found))
+    shown = f"The shorter limit ends {found.ended_early} jobs before the work is done, "
+    assert any(said.startswith(shown) for said in findings(found))
 
 
 def test_two_partitions_merged() -> None:
@@ -83,6 +84,12 @@ def test_a_limit_for_a_heavy_user() -> None:
     normal = his[jobs.queue[his] == jobs.labels["queue"].index("normal")]
     at_once = [np.count_nonzero((run.start[his] <= t) & (t < run.end[his])) for t in run.start[normal]]
     assert max(at_once) == 4
+    otto, others = found.named
+    assert otto.waits.difference == pytest.approx(wait(found, "user", "otto"))
+    assert otto.waits.pairs == len(his)
+    assert others.waits.difference < 0 and otto.waits.pairs + others.waits.pairs == found.overall.pairs
+    first = findings(found)[0]
+    assert first.startswith("With user.otto.maxjobs=4 jobs of user otto wait ") and ", all others " in first
 
 
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
@@ -135,7 +142,7 @@ def test_seeds_are_compared_pair_by_pair() -> None:
     means = [run.wait.mean() / SECOND for run in (one, two, easy[0])]
     assert found.overall.base == pytest.approx((means[0] + means[1]) / 2)
     assert found.overall.value == pytest.approx(means[2])
-    assert found.changes == pytest.approx((means[2] / means[0] - 1, means[2] / means[1] - 1))
+    assert found.whole.changes == pytest.approx((means[2] / means[0] - 1, means[2] / means[1] - 1))
     size = found.classes[0]
     assert size.low <= size.difference <= size.high
 
@@ -176,7 +183,10 @@ def test_the_command_and_its_page(
     assert [one["change"] for one in found] == ["nodes=+10%", "jobs=+20%", "policy=easy"]
     assert {one["kind"] for one in found[0]["classes"]} == {"size", "partition", "account", "qos", "user"}
     page = (tmp_path / "page.html").read_text()
-    assert "What if: nodes=+10%, or jobs=+20%, or policy=easy" in page
+    assert "What if: 22 nodes instead of 20, or jobs=+20%, or policy=easy" in page
+    assert "With 22 nodes instead of 20 a job waits" in page
+    order = [page.index(f'id="{part}"') for part in ("verdict", "difference", "who", "uncertain", "metrics")]
+    assert order == sorted(order)
     assert "<th>whose jobs</th><th class=" in page, "heads become buttons, which need a name"
     assert "Who gains and who loses" in page and "How close the base comes" in page
     assert headway(*command, "--report", "page.html").status == 2

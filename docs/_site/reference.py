@@ -14,17 +14,32 @@ def commands() -> str:
     """Every command with its arguments and options, from the command line itself."""
     import typer.main
 
-    import headway.cli.commands  # noqa: F401  (registers them)
+    from headway.cli.commands import load
     from headway.cli.frame import app
 
-    group: Any = typer.main.get_command(app)
+    load()
+    top: Any = typer.main.get_command(app)
     parts = []
-    for name, command in group.commands.items():
-        parts.append(f"## headway {name}\n\n{inspect.cleandoc(command.help or '')}\n")
-        rows = [(f"`{shown(p)}`", p.help or "", note(p)) for p in command.params if p.name != "help"]
-        parts.append(table(("argument or option", "meaning", ""), rows))
-        parts.append(f"```text\n{(command.epilog or '').removeprefix('Example: ')}\n```\n")
+    for name, command in top.commands.items():
+        if inner := getattr(command, "commands", {}):
+            rows = [
+                (f"[`headway {name} {each}`](#headway-{name}-{each})", one.get_short_help_str(200))
+                for each, one in inner.items()
+            ]
+            parts.append(f"## headway {name}\n\n{command.help}\n\n{table(('command', 'what it does'), rows)}")
+            parts.extend(described(f"{name} {each}", one, "###") for each, one in inner.items())
+        else:
+            parts.append(described(name, command, "##"))
     return "\n".join(parts)
+
+
+def described(name: str, command: Any, level: str) -> str:
+    """A command's help as a section."""
+    rows = [(f"`{shown(p)}`", p.help or "", note(p)) for p in command.params if p.name != "help"]
+    options = table(("argument or option", "meaning", ""), rows) if rows else ""
+    example = (command.epilog or "").removeprefix("Example: ")
+    text = inspect.cleandoc(command.help or "")
+    return f"{level} headway {name}\n\n{text}\n\n{options}\n```text\n{example}\n```\n"
 
 
 def shown(parameter: Any) -> str:

@@ -56,7 +56,9 @@ def close(word: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    found = get_close_matches(word.lower(), list(known), n=1)
+    known = list(known)
+    begun = [each for each in known if len(word) > 2 and each.startswith(word.lower())]
+    found = begun or get_close_matches(word.lower(), known, n=1)
     return f" (did you mean {found[0]!r}?)" if found else ""
 
 

@@ -8,13 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.engine import clock
-from headway.engine.compiled import compiled_hook, compiled_loop, is_cached
+from headway.engine.compiled import compiled_hook, compiled_loop
 from headway.engine.driver import run
 from headway.engine.outages import ChangingMachine
 from headway.engine.setup import Jobs
 from headway.errors import UsageError
-from headway.jit.cache import keeping
 from headway.outcome import Ran, result_of
 from headway.plain import Notify, Progress
 from headway.platform import Platform
@@ -39,8 +37,8 @@ def simulate(
 
     ``platform`` may be a number of processors, ``policy`` a text, or a policy of your own: a function of the
     view, or an object with a method ``decide(view)``. ``progress`` is called with (finished jobs, all jobs)
-    from time to time. ``notify`` is called with one line if the policy is compiled for the first time on this
-    machine, and if the workload has no jobs of the kind that the policy is for.
+    from time to time. ``notify`` is called with one line if the workload has no jobs of the kind that the
+    policy is for.
     """
     ran = run_policy(workload, platform, policy, progress, notify)
     return result_of(ran, {"seed": seed, **ran.provenance})
@@ -90,7 +88,7 @@ def run_policy(
     if notify is not None and prepared.remark:
         notify(prepared.remark)
     if prepared.setup.drive is None or prepared.hooks:
-        warm(prepared, placed.spec, notify)
+        warm(prepared)
     wall_run, cpu_run = time.perf_counter(), time.thread_time()
     jobs = Jobs(submit, size, walltime, runtime, prepared.plan, numbers)
     changing = changing_machine(machine, submit)
@@ -123,15 +121,9 @@ def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingM
     return ChangingMachine(platform.outages.on(procs, last), procs, first)
 
 
-def warm(prepared: Prepared, spec: Spec, notify: Notify | None) -> None:
-    """Compile what this policy needs; say so if it is not in the cache."""
-    hooks = prepared.hooks or ((prepared.setup.hook, prepared.setup.memory),)
-    loop = prepared.loop or clock.loop
-    if notify is not None and not all(is_cached(hook, loop) for hook, _ in hooks):
-        why_not = keeping().why_not
-        often = f"in every run, because {why_not}" if why_not else "once for this machine"
-        notify(f"compiling {spec.name}, {often} (ten seconds to two minutes) ...")
+def warm(prepared: Prepared) -> None:
+    """Load what this policy needs, or compile it."""
     if prepared.loop is None:
         compiled_loop(prepared.setup.memory)
-    for hook, memory in hooks:
+    for hook, memory in prepared.hooks or ((prepared.setup.hook, prepared.setup.memory),):
         compiled_hook(hook, memory)

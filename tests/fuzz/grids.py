@@ -90,7 +90,7 @@ class Nothing(Processes):
     def is_alive(self, pid: int, script: str = "") -> bool:
         return pid not in self.over
 
-    def send(self, pid: int, what: object) -> None:
+    def send(self, pid: int, name: str, what: object) -> None:
         pass
 
 
@@ -255,9 +255,13 @@ class _Connection:
 def answered(handle: Callable[[str, dict[str, Any]], Any], sent: bytes) -> tuple[int, bytes]:
     """(status, body) of the answer to the bytes of a request; 0: they were none. A fault of ours is raised."""
     failures: list[Exception] = []
-    server = SimpleNamespace(handler=handle, token=None, unix=True, pages=None, failed=failures.append)
+    turn = contextlib.nullcontext()
+    server = SimpleNamespace(
+        handler=handle, token=None, unix=True, pages=None, turn=turn, failed=failures.append
+    )
     connection = _Connection(sent)
-    _Requests(connection, ("unix", 0), server)  # type: ignore[arg-type]
+    client = SimpleNamespace(client="", known=True, is_gone=False, turn=turn)
+    _Requests(connection, client, server)  # type: ignore[arg-type]
     if failures:
         raise AssertionError("the request failed") from failures[0]
     head, _, body = connection.answer.getvalue().partition(b"\r\n\r\n")

@@ -18,6 +18,7 @@ import numpy as np
 from fuzz import grids
 from headway.cli import main
 from headway.policies.agent.network import OF_SCORE, Network
+from hostile_archives import HOSTILE, hostile, nested
 
 SWF = b"""\
 ; Version: 2.2
@@ -213,6 +214,9 @@ def archive() -> bytes:
             made.addfile(member, io.BytesIO(content))
     return packed.getvalue()
 
+
+ARCHIVES = (*[archive()] * 8, nested(), *(hostile(trick, 5000) for trick in HOSTILE))
+"""One as it should be, and others that claim too much, hold archives or cannot be understood."""
 
 EVENTS = b"""\
 kind,start,end,procs,processors,announced

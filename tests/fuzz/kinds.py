@@ -63,6 +63,8 @@ def _judged(folder: str) -> tuple[Words, ...]:
         _command("audit", f"{{}}/{folder}"),
         _command("explain", f"{{}}/{folder}", "3"),
         _command("report", f"{{}}/{folder}", "-o", "{}/made.html", "--force"),
+        _command("report", "{}/easy", f"{{}}/{folder}", "-o", "{}/made.html", "--force"),
+        _command("plot", f"{{}}/{folder}", "-o", "{}/made.svg", "--force"),
     )
 
 
@@ -118,10 +120,10 @@ KINDS: dict[str, tuple[Case, ...]] = {
     "site by hand": (Case("fuzzed.toml", (_command("site", "{}/fuzzed.toml", "--json"),), samples=[ground.BY_HAND]),),
     "site archive": (  # a folder that is made of one stays, so that what is wrong in it can be corrected
         Case("fuzzed.tar.gz", (_command("site", "import", "{}/fuzzed.tar.gz", "{}/made", "--quiet"),), (packed,),
-             [gzip.compress(ground.archive())], keeps=True),
+             [gzip.compress(archive) for archive in ground.ARCHIVES], keeps=True),
         Case("fuzzed.tar", (_command("site", "import", "{}/fuzzed.tar", "{}/made", "--quiet"),), BLIND,
-             [ground.archive()], keeps=True),
-        Case("fuzzed.tar", (_command("anonymise", "{}/fuzzed.tar", "{}/made", "--quiet"),), TEXT, [ground.archive()]),
+             ground.ARCHIVES, keeps=True),
+        Case("fuzzed.tar", (_command("anonymise", "{}/fuzzed.tar", "{}/made", "--quiet"),), TEXT, ground.ARCHIVES),
     ),
     "changes and instants": (
         Case("", (_command("what-if", "{}/log.swf", "{text}", "--json"),), samples=ground.CHANGES),
@@ -140,8 +142,8 @@ KINDS: dict[str, tuple[Case, ...]] = {
     "variants": (Case("fuzzed.txt", (_command("what-if", "{}/log.swf", "--variants", "{}/fuzzed.txt", "--json"),),
                       samples=[ground.VARIANTS]),),
     "records of others": (
-        Case("fuzzed.jsonl", (_command("shadow", "{}/fuzzed.jsonl"),), JSON + TEXT, [ground.SHADOW]),
-        Case("fuzzed.jsonl", (_command("batsim", "{}/log.swf", "--replay", "{}/fuzzed.jsonl", "--procs", "8"),),
+        Case("fuzzed.jsonl", (_command("live", "shadow", "{}/fuzzed.jsonl"),), JSON + TEXT, [ground.SHADOW]),
+        Case("fuzzed.jsonl", (_command("batsim", "run", "{}/log.swf", "--replay", "{}/fuzzed.jsonl", "--procs", "8"),),
              JSON + TEXT, [ground.EXCHANGE]),
     ),
     "events and failures": (
@@ -156,7 +158,7 @@ KINDS: dict[str, tuple[Case, ...]] = {
                             _command("policies", "{}/fuzzed.npz")), BLIND, [ground.agent()]),
     ),
     "grid file": (
-        Case("live/grid.toml", (_command("live", "record", "{}/live/grid.toml"), _command("queue", "--grid", "{}/live/grid.toml")),
+        Case("live/grid.toml", (_command("live", "record", "{}/live/grid.toml"), _command("live", "queue", "--grid", "{}/live/grid.toml")),
              samples=[grids.GRID, grids.GRID + grids.SLURM], judges=True),
     ),
     "journal": (
@@ -175,9 +177,9 @@ KINDS: dict[str, tuple[Case, ...]] = {
     ),
     "answers of servers": (Case("fuzzed.json", (_command("{}", "{}/fuzzed.json"),), JSON, [grids.OF_SERVER], program=grids.hear),),
     "answers of the agent": (
-        Case("fuzzed.json", (_command("{}/fuzzed.json", "queue", "--grid", "{}/live/grid.toml"),), JSON,
+        Case("fuzzed.json", (_command("{}/fuzzed.json", "live", "queue", "--grid", "{}/live/grid.toml"),), JSON,
              [grids.OF_AGENT["queue"]], program=grids.client),
-        Case("fuzzed.json", [_command("{}/fuzzed.json", *words, "--grid", "{}/live/grid.toml") for words in (
+        Case("fuzzed.json", [_command("{}/fuzzed.json", "live", *words, "--grid", "{}/live/grid.toml") for words in (
                 ("status", "3"), ("status",), ("cancel", "3"), ("submit", "--walltime", "1h"), ("status", "3", "--wait", "--timeout", "0"))],
              JSON, [grids.OF_AGENT["status"]], judges=True, program=grids.client),
         Case("fuzzed.json", (_command("{}/fuzzed.json", "live", "ready", "{}/live/grid.toml", "--timeout", "0"),), JSON,

@@ -26,14 +26,18 @@ TEXTS = (
     b"=1+1", b"@x", b"../../x", b"/dev/null", b"\xff\xfe", b"\xc3", b"\xef\xbb\xbf", "é".encode(), "\u202e".encode(),
     "\U0001f600".encode(), b"%s%n{0}", b"[[bold]]", b"A" * 3000, b"[" * 2000, b"(" * 500, b"{" * 300, b"{}", b"[]",
     b"]", b"}", b")", b"(", b"\\", b"//", b"-->", b"<script>", b"headway", b"None", b"easy(", b"./x.py:Y",
+    b"\\ud800", b"\\udfffx", b"\xed\xa0\x80",
 )  # fmt: skip
 """What stands anywhere."""
 
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**30, 0.5, -0.5, 1e300, 1e18, "", "x", "\x1b[2J", "\u202e",
     "9" * 5000, "-1", "nan", [], {}, [[]], [None], {"": None}, [1, 2, 3], ["x"], {"x": 1}, "A" * 5000, "=1+1",
+    "\ud800", "x\udfff\ud800", ["\udc80"],
 )  # fmt: skip
 """What stands in the place of any value of a JSON document."""
+
+SEPARATORS = (b"|", b",", b";", b":", b"=", b" ", b"\t", b"\n", b"[", b"(", b"-", b"_", b'"', b"}")
 
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
@@ -99,6 +103,22 @@ def lines(data: bytes, rng: random.Random) -> bytes:
     return b"\n".join(parts)
 
 
+def doubled(data: bytes, rng: random.Random) -> bytes:
+    """Lines stand there twice or more often: behind each other, at the end, or all of them."""
+    parts = data.split(b"\n")
+    chosen = rng.sample(parts, rng.choice((1, 1, 2, len(parts))) % (len(parts) + 1))
+    if rng.random() < 0.5:
+        return b"\n".join(line for line in parts for _ in range(rng.choice((2, 30)) if line in chosen else 1))
+    return b"\n".join((*parts[:-1], *chosen * rng.choice((1, 30)), *parts[-1:]))
+
+
+def flood(data: bytes, rng: random.Random) -> bytes:
+    """A separator stands there by the thousand."""
+    at = rng.randrange(len(data) + 1)
+    part = rng.choice(SEPARATORS) + rng.choice((b"", b"x", b" ", b"1"))
+    return data[:at] + part * rng.choice((300, 24_000)) + data[at:]
+
+
 def splice(data: bytes, rng: random.Random) -> bytes:
     """The beginning with another end of itself."""
     return data[: rng.randrange(len(data) + 1)] + data[rng.randrange(len(data) + 1) :]
@@ -123,13 +143,15 @@ def document(data: bytes, rng: random.Random) -> bytes:
             return json.dumps(rng.choice(VALUES)).encode()
         node, key = rng.choice(places)
         try:
-            how = rng.randrange(5)
+            how = rng.randrange(6)
             if how == 0:
                 del node[key]
             elif how == 1 and isinstance(node, dict):
                 node[str(rng.choice(VALUES))] = node.pop(key)
             elif how == 2:
                 node[key] = [node[key]]
+            elif how == 3 and isinstance(node, list):
+                node.insert(rng.randrange(len(node) + 1), node[key])
             else:
                 node[key] = rng.choice(VALUES)
         except (KeyError, IndexError):
@@ -152,7 +174,7 @@ def deep(data: bytes, rng: random.Random) -> bytes:
 
 Mutation = Callable[[bytes, random.Random], bytes]
 BLIND: tuple[Mutation, ...] = (flip, cut, remove, repeat, insert, splice)
-TEXT: tuple[Mutation, ...] = (*BLIND, number, number, number, lines, lines, deep)
+TEXT: tuple[Mutation, ...] = (*BLIND, number, number, number, lines, lines, deep, flood, doubled)
 JSON: tuple[Mutation, ...] = (*TEXT, document, document, document, document)
 
 

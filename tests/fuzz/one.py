@@ -14,17 +14,12 @@ from pathlib import Path
 from types import FrameType
 from unittest import mock
 
-import typer
-
-from headway.cli import commands, frame, main
+from headway.cli import main
 
 PATIENCE = 20
 """CPU seconds after which a command hangs; the inputs are a few jobs long."""
 STILL = 15 * PATIENCE
 """Seconds after which a command hangs that waits for something, however busy the machine is."""
-
-BUILT = typer.main.get_command(frame.app) if commands else None
-"""The commands, made once: it takes longer than most of them."""
 
 STATUSES = {0: "accepted", 1: "judged", 2: "refused"}
 CONTROL = {chr(code) for code in (*range(9), 11, 12, *range(14, 32), 127, 0x202E)}
@@ -85,7 +80,6 @@ def run(
         with (
             limited(PATIENCE, STILL),
             mock.patch.object(sys, "argv", ["headway", *words]),
-            mock.patch.object(frame, "app", BUILT),
             mock.patch("headway.cli.interrupts.interruptible", contextlib.nullcontext),  # a thread each time
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),

@@ -13,7 +13,7 @@ from pathlib import Path
 from fuzz import ground, one
 from fuzz.kinds import KINDS, Case
 
-MADE = ("made", "made.swf", "made.txt", "made.html", "made.annotations.csv")
+MADE = ("made", "made.swf", "made.txt", "made.html", "made.svg", "made.annotations.csv")
 """What commands of the fuzzer write."""
 
 MOSTLY = 0.75

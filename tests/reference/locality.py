@@ -9,7 +9,8 @@ Decisions.
 - C and D are made of whole load times (rounded up when made) and compared exactly; X, Y, Z are the decimals
   written.
 - C looks at files with a user running on the node, with a user that ended at this instant, or planned there
-  earlier in this pass; a job without a file evicts nothing (C = 0).
+  earlier in this pass, of which one at least sees the load to its end; a job without a file evicts nothing
+  (C = 0).
 - D counts only where the job would have to load the file itself; a copy is a node that holds the file now or
   is loading it.
 - A job planned for now whose cores are still held by a job of no length starts in the next turn of the
@@ -48,7 +49,9 @@ def evicted(world: Nodes, t: int, i: int, job: Job, at: int, planned: Sequence[U
     if job.file is None:
         return Fraction(0)
     counted = [use for use in world.uses[i] if use.end >= t] + list(planned)
-    others = {use.file: use.gb for use in counted if use.file not in (None, job.file)}
+    others = {
+        use.file: use.gb for use in counted if use.file not in (None, job.file) and use.loaded <= use.end
+    }
     gone = [f for f in others if max(use.end for use in counted if use.file == f) <= at]
     share = Fraction(job.procs, world.nodes[i].cores)
     return share * sum(world.load_time(i, others[f]) for f in gone)
@@ -61,9 +64,9 @@ def simulate_locality(
     backfill: str = "none",
     presence: str = "contiguous",
     match: str = "fits",
-    load: float = 0,
-    evict: float = 0,
-    copies: float = 0,
+    load: float = 1,
+    evict: float = 1,
+    copies: float = 1,
     threshold: float = 1,
     second: int = SECOND,
 ) -> Placed:

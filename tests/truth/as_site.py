@@ -35,6 +35,9 @@ def write_site(name: str, where: Path) -> Path:
     for file in ("slurm.conf", "gres.conf", "topology.conf"):
         if (given / file).is_file():
             shutil.copy(given / file, where / file)
+    if (version := run.machine.settings.version) > (22, 5):
+        with (where / "slurm.conf").open("a", encoding="utf-8") as conf:
+            conf.write(f"SLURM_VERSION={version[0]}.{version[1]:02}.{version[2]}\n")
     write_jobs(run, where / "jobs.txt")
     if (given / "sacctmgr.txt").is_file():
         write_accounts((given / "sacctmgr.txt").read_text("utf-8").splitlines(), where)

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
+from typing import Protocol
 
 from reference.slurm.backfill import Cycle, Plan, backfill_cycle
 from reference.slurm.machine import Allocation, members
 from reference.slurm.main import main_pass
-from reference.slurm.state import State
+from reference.slurm.state import Start, State
 
 from .follow import Pass, follow
 from .prepare import Preparer
@@ -22,6 +23,21 @@ MANY = 6
 
 NODES = 7
 """Nodes of such jobs for which every combination is tried."""
+
+
+class Loops(Protocol):
+    """Who decides in a given state."""
+
+    def backfill_cycle(self, state: State, /) -> Cycle: ...
+
+    def main_pass(self, state: State, /, *, full: bool) -> tuple[list[Start], bool]: ...
+
+
+class Reference:
+    """The reference does."""
+
+    backfill_cycle = staticmethod(backfill_cycle)
+    main_pass = staticmethod(main_pass)
 
 
 @dataclass
@@ -67,10 +83,9 @@ def completing_sets(recent: list[Allocation]) -> Iterator[tuple[Allocation, ...]
             yield from combinations(parts, size)
 
 
-def drive(run: Run, prepare: Preparer | None = None, *, first: int = 0, last: int | None = None) -> Score:
+def drive(run: Run, loops: Loops | None = None, *, first: int = 0, last: int | None = None) -> Score:
     """Compare every pass and cycle, or those between two passes by number."""
-    score = Score()
-    prepare = prepare or Preparer(run)
+    score, loops, prepare = Score(), loops or Reference(), Preparer(run)
     for number, (moment, world) in enumerate(follow(run)):
         prepare.note_submissions(world)
         prepare.use(world, moment.t)
@@ -80,9 +95,9 @@ def drive(run: Run, prepare: Preparer | None = None, *, first: int = 0, last: in
             break
         score.victims += len(moment.victims)
         if moment.kind == "bf":
-            compare_cycle(run, world, moment, prepare, score)
+            compare_cycle(run, world, moment, prepare, score, loops)
         else:
-            compare_pass(run, world, moment, prepare, score)
+            compare_pass(run, world, moment, prepare, score, loops)
     return score
 
 
@@ -90,7 +105,7 @@ def victims_of(state: State) -> frozenset[str]:
     return frozenset(name_of(held.job) for _, held in state.preempted)
 
 
-def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score: Score) -> None:
+def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score: Score, loops: Loops) -> None:
     score.passes += 1
     score.main_starts += len(moment.starts)
     if not moment.starts and not world.pending:
@@ -100,7 +115,7 @@ def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score:
     weights = prepare.weights
     for completing, ahead in product(completing_sets(world.recent(moment.t)), (False, True)):
         state = prepare.state(world, moment, completing, ahead=ahead)
-        starts, _ = main_pass(state, full=moment.kind == "full")
+        starts, _ = loops.main_pass(state, full=moment.kind == "full")
         mine = [(name_of(start.job), start.held.nodes) for start in starts]
         if best is None:
             weights = state.weights
@@ -117,7 +132,9 @@ def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score:
     score.different.append(f"{moment.kind} at {moment.t}: {best} instead of {moment.starts}")
 
 
-def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score: Score) -> None:
+def compare_cycle(
+    run: Run, world: World, moment: Pass, prepare: Preparer, score: Score, loops: Loops
+) -> None:
     recorded = [(plan.job, plan.start, plan.nodes) for plan in run.plans.get(moment.number, [])]
     score.cycles += 1
     score.plans += len(recorded)
@@ -130,7 +147,7 @@ def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score
     weights = prepare.weights
     for completing in completing_sets(world.recent(moment.t)):
         state = prepare.state(world, moment, completing, ahead=True)
-        likeness = Likeness(backfill_cycle(state), moment, recorded)
+        likeness = Likeness(loops.backfill_cycle(state), moment, recorded)
         if best is None or likeness.alike or likeness.quality > best.quality:
             best = likeness
             weights = state.weights

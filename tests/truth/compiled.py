@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from headway.engine.faults import refusal
 from headway.engine.setup import Jobs, make_state
 from headway.engine.tables import (
     NODE_ROWS,
     OPEN,
     SHARE_ROWS,
     Clock,
+    Fault,
     Job,
     Node,
     Phase,
@@ -52,6 +54,11 @@ from truth.as_site import USERS, write_site
 from truth.runs import Run
 
 WORD = (1 << 64) - 1
+COUNTS = (
+    SlurmClock.QUEUED, SlurmClock.RUNNING, SlurmClock.COMPLETING, SlurmClock.PENDING, SlurmClock.GRACES,
+    SlurmClock.RETURNED,
+)  # fmt: skip
+"""Entries of tables that a question is asked without, or that are laid for it."""
 
 
 @entry
@@ -123,7 +130,7 @@ class Compiled:
             table[:] = 0
         memory.holders[3] = 0  # running jobs
         memory.licences[Licence.USED] = 0
-        for row in (SlurmClock.QUEUED, SlurmClock.RUNNING, SlurmClock.COMPLETING, SlurmClock.PENDING):
+        for row in COUNTS:
             memory.clock[row] = 0
         state.clock[Clock.RUNS] = state.clock[Clock.SHARES] = state.clock[Clock.WAITS] = 0
         state.clock[Clock.NOW] = (reference.now - self.origin) * SECOND
@@ -141,7 +148,6 @@ class Compiled:
             1 - (reference.unusable >> i & 1) for i in range(state.nodes.shape[1])
         ]
         memory.nodes[SlurmNode.SET_WEIGHT] = reference.weights
-        memory.clock[SlurmClock.RETURNED] = 0
         memory.arrays[1:] = 0
         for name, part in self.partitions.items():
             memory.partitions[Partition.UP, part] = reference.machine.partitions[name].up
@@ -300,6 +306,8 @@ class Compiled:
     def started(self, reference: ReferenceState, before: int) -> list[Start]:
         """The runs that were opened since, as the reference tells them; those that ended are its victims."""
         state, found = self.state, []
+        if state.clock[Clock.FAULT] != Fault.NONE:
+            raise refusal(state, None)
         jobs = waiting(reference)
         running = {self.place_of(held.job): held for held in reference.running}
         for run in range(int(state.clock[Clock.RUNS])):

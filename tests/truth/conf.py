@@ -113,7 +113,15 @@ def load_machine(path: Path) -> tuple[Machine, Conf]:
             grace=int(fields.get("gracetime", 0)),
             qos=fields.get("qos", ""),
         )
-    return Machine(tuple(nodes), partitions, load_settings(conf), load_switches(path, index)), conf
+    settings = replace(load_settings(conf), version=version_of(conf, path.parent))
+    return Machine(tuple(nodes), partitions, settings, load_switches(path, index)), conf
+
+
+def version_of(conf: Conf, folder: Path) -> tuple[int, ...]:
+    """The version that was recorded: as the configuration says, else by the folder's name."""
+    text = conf.values.get("slurm_version", folder.name)
+    found = re.search(r"(2[2-9])\.?(05|11)(?:\.(\d+))?", text)
+    return tuple(int(part) for part in found.groups("99")) if found else (22, 5)
 
 
 def sharing(text: str) -> int:

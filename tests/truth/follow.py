@@ -121,7 +121,7 @@ class Follower:
         world = self.world
         held = world.running.pop(event.job, None)
         if held is not None:
-            world.ended.append((event.t, held))
+            world.ended.append((world.epilog_over(event.job, event.t), held))
             world.finished.append((int(event.t), held))
         return held
 

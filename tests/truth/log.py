@@ -1,8 +1,10 @@
-"""What slurmctld's log tells of a recorded run beyond its tables: what starts were dealt, and graces.
+"""What slurmctld's log tells of a recorded run beyond its tables: what starts were dealt, graces, epilogs.
 
-`python -m truth.log FOLDER_OF_THE_RUN RECORDING` (in tests/) reads `slurmctld.log` and `submitted.tsv` of a
-run and adds `dealt.csv.gz` and `graces.csv.gz` to its recording. DebugFlags=CPU_Bind logs CPUs and memory of
-each node, DebugFlags=Gres generic resources with their types.
+`python -m truth.log FOLDER_OF_THE_RUN RECORDING` (in tests/) reads `slurmctld.log`, which may be compressed,
+and `submitted.tsv` of a run and adds `dealt.csv.gz`, `graces.csv.gz` and `epilogs.csv.gz` to its recording.
+DebugFlags=CPU_Bind logs CPUs and memory of each node, Gres generic resources with their types, TraceJobs when
+the nodes of each job are done with it (else only after more than a minute), and HetJob, from 26.05 on, what
+backfill started.
 """
 
 from __future__ import annotations
@@ -12,17 +14,20 @@ import gzip
 import re
 import sys
 from calendar import timegm
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import strptime
+from typing import TextIO
 
 from .conf import expand
 
 ID = re.compile(r"JobId=(\d+)(?:_(\d+|\*|\[[^\]]*\]))?(?:\((\d+)\))?")
 GRACE = re.compile(r"setting (\d+) sec preemption grace time for ")
+EPILOG = re.compile(r"cleanup_completing: JobId=\S+(?: completion process took (\d+) seconds)?")
 CPUS = re.compile(r"  Mem\(MB\):(\d+):.*CPUs:(\d+):")
 GRES = re.compile(r"gres_job_state gres:(\w+)\(\d+\) type:(\S+)\(\d+\) job:(\d+)")
+STARTED = re.compile(r"sched: Allocate |_start_job: (?:HETJOB: )?Started ")
 COUNT = re.compile(r"gres_cnt_node_alloc\[(\d+)\]:(\d+)")
 
 
@@ -40,7 +45,7 @@ class Part:
 class Names:
     """The names of jobs as recorded, number or number_task, of the numbers that Slurm gave them."""
 
-    numbers: Mapping[int, str]
+    numbers: dict[int, str]
     tasks: dict[int, str] = field(default_factory=dict)
 
     def of(self, found: re.Match[str]) -> str:
@@ -65,6 +70,13 @@ def graces(lines: Iterable[str], names: Names) -> Iterator[tuple[float, str, str
             yield time_of(line), names.of(victim), f"for {names.of(winner)} {found[1]}"
 
 
+def epilogs(lines: Iterable[str], names: Names) -> Iterator[tuple[float, str, str]]:
+    """Time, job, and how many seconds ago it ended, where the log tells."""
+    for line in lines:
+        if (found := EPILOG.search(line)) and (job := ID.search(line)):
+            yield time_of(line), names.of(job), found[1] or ""
+
+
 def starts(lines: Iterable[str], names: Names) -> Iterator[tuple[str, dict[str, Part]]]:
     """Each start in order: the job and its part of each of its nodes."""
     seen: dict[str, dict[str, Part]] = {}
@@ -84,31 +96,42 @@ def starts(lines: Iterable[str], names: Names) -> Iterator[tuple[str, dict[str, 
         elif dealing and (found := COUNT.search(line)):
             part = parts[nodes[int(found[1])]]
             part.gres = {**(part.gres or {}), kind: int(found[2])}
-        elif "sched: Allocate " in line or "_start_job: Started " in line:
+        elif STARTED.search(line):
             dealing = False
             if found := ID.search(line):
                 name = names.of(found)
                 yield name, seen.get(name, seen.get(name.split("_")[0], {}))
 
 
+def opened(where: Path) -> TextIO:
+    """The log of a run, compressed or not."""
+    file = where / "slurmctld.log"
+    if file.is_file():
+        return file.open(errors="replace")
+    return gzip.open(file.with_suffix(".log.gz"), "rt", errors="replace")
+
+
 def main(where: Path, recording: Path) -> None:
-    numbers = {}
+    names = Names({})
     for line in (where / "submitted.tsv").read_text("utf-8").splitlines():
         words = line.split("\t")
         if words[0] != "!" and words[1] != "0":
-            numbers[int(words[1])] = words[0]
-    log = where / "slurmctld.log"
-    with gzip.open(recording / "dealt.csv.gz", "wt", newline="") as out, log.open(errors="replace") as lines:
+            names.numbers[int(words[1])] = words[0]
+    with gzip.open(recording / "dealt.csv.gz", "wt", newline="") as out, opened(where) as lines:
         table = csv.writer(out)
         table.writerow(["start", "job", "node", "cpus", "memory", "gres"])
-        for start, (job, parts) in enumerate(starts(lines, Names(numbers))):
+        for start, (job, parts) in enumerate(starts(lines, names)):
             for node, part in parts.items():
                 gres = "-" if part.gres is None else ",".join(f"{k}={n}" for k, n in part.gres.items())
                 table.writerow([start, job, node, part.cpus, part.memory, gres])
-    with gzip.open(recording / "graces.csv.gz", "wt", newline="") as out, log.open(errors="replace") as lines:
+    with gzip.open(recording / "graces.csv.gz", "wt", newline="") as out, opened(where) as lines:
         table = csv.writer(out)
         table.writerow(["t", "job", "for"])
-        table.writerows(graces(lines, Names(numbers)))
+        table.writerows(graces(lines, names))
+    with gzip.open(recording / "epilogs.csv.gz", "wt", newline="") as out, opened(where) as lines:
+        table = csv.writer(out)
+        table.writerow(["t", "job", "took"])
+        table.writerows(epilogs(lines, names))
 
 
 if __name__ == "__main__":

@@ -83,6 +83,15 @@ class Run:
     """Job -> what each of its starts had of each node, where the log was read for that."""
 
     @cached_property
+    def epilogs(self) -> dict[str, list[tuple[float, str]]]:
+        """Job -> when its nodes were done with it, and how long that took; as far as the log tells."""
+        found: dict[str, list[tuple[float, str]]] = {}
+        path = self.folder / "epilogs.csv.gz"
+        for row in rows(path) if path.exists() else ():
+            found.setdefault(row["job"], []).append((float(row["t"]), row["took"]))
+        return found
+
+    @cached_property
     def asked_by_name(self) -> dict[str, Asked]:
         return {str(number): asked for number, asked in self.asked.items()}
 

@@ -12,7 +12,12 @@ from reference.slurm.reservations import Reservation
 from .runs import Run
 
 EPILOG = 8.0
-"""Seconds after a job's end during which it is not known whether its epilog is over."""
+"""Seconds after a job's end during which its epilog may not be over, where the log does not tell."""
+
+UNTOLD = 61.0
+"""The same where the log tells of those that take longer."""
+SECONDS = 3
+"""By which the end in a line about an epilog may differ from the line about the end."""
 
 
 def name_of(job: Job) -> str:
@@ -28,6 +33,7 @@ class World:
     pending: dict[str, Job] = field(default_factory=dict)
     running: dict[str, Allocation] = field(default_factory=dict)
     ended: list[tuple[float, Allocation]] = field(default_factory=list)
+    """What ended, and until when its nodes may be completing."""
     fate: dict[str, str] = field(default_factory=dict)
     """Name -> ok or failed, of what has ended for good."""
     finished: list[tuple[int, Allocation]] = field(default_factory=list)
@@ -49,8 +55,15 @@ class World:
 
     def recent(self, t: float) -> list[Allocation]:
         """Allocations that ended so shortly before t that their nodes may still be completing."""
-        self.ended = [(end, held) for end, held in self.ended if t - end < EPILOG]
+        self.ended = [(until, held) for until, held in self.ended if t < until]
         return [held for _, held in self.ended]
+
+    def epilog_over(self, name: str, end: float) -> float:
+        """When the nodes of a job that ended are done with it, or may be at the latest."""
+        for t, took in self.run.epilogs.get(name, ()):
+            if t >= end and (not took or abs(t - int(took) - end) < SECONDS):
+                return t
+        return end + (UNTOLD if self.run.epilogs else EPILOG)
 
     def in_order(self) -> list[Allocation]:
         return sorted(self.running.values(), key=lambda held: held.job.made)

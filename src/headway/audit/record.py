@@ -197,7 +197,8 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         procs=schedule.procs[chosen],
         walltime=schedule.walltime[chosen],
         runtime=schedule.runtime[chosen],
-        capacity=schedule.capacity,
+        # Redirection adds processors to a machine, and says how many; a grid's clusters have no others.
+        capacity=schedule.capacity if schedule.moves is None else schedule.platform.total_procs,
         killed=schedule.killed[chosen],
         promoted=schedule.why[chosen] == WHY.index("promoted"),
         promise=None if schedule.promise is None else schedule.promise[chosen],
@@ -305,7 +306,7 @@ def _pieces_of(schedule: Schedule, chosen: Column) -> tuple[Pieces | None, dict[
         of_jobs = getattr(schedule, name)
         of_jobs = None if of_jobs is None else of_jobs[chosen]
         codes[name] = interval_codes(name, of_jobs, pieces, len(chosen))
-    return pieces, places_of(codes, schedule.labels, schedule.groups, schedule.platform, schedule.policy)
+    return pieces, places_of(codes, schedule.labels, schedule.groups, schedule.platform)
 
 
 def select_pieces(pieces: Pieces, back: Column) -> Pieces:

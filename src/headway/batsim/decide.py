@@ -36,8 +36,8 @@ class Decider:
     """A policy that answers messages."""
 
     def __init__(self, spec: Spec) -> None:
-        self.spec = spec
-        spec.policy.as_local()  # refuses a policy whose jobs cannot come one by one
+        self.spec = spec.policy.on_cluster().spec
+        self.spec.policy.as_local()  # refuses a policy whose jobs cannot come one by one
         self.line: Joining | None = None
         self.free: list[int] = []
         self.machines: dict[int, list[int]] = {}
@@ -97,14 +97,12 @@ class Decider:
         if event.type == "JOB_COMPLETED":
             self._completed(event.data.get("job_id"))
         elif event.type == "QUERY":
-            raise UsageError(f"Batsim sent QUERY for {queried(event)}, which headway decide does not answer")
+            raise UsageError(f"Batsim sent QUERY for {queried(event)}, which Headway does not answer")
         elif event.type == "NOTIFY":
             if (told := event.data.get("type")) not in NOTICES:
-                raise UsageError(
-                    f"Batsim sent NOTIFY of {told}, which headway decide does not model; run it without"
-                )
+                raise UsageError(f"Batsim sent NOTIFY of {told}, which Headway does not model; omit it")
         elif event.type not in (*IGNORED, "SIMULATION_BEGINS"):
-            raise UsageError(f"Batsim sent {event.type}, which headway decide does not model")
+            raise UsageError(f"Batsim sent {event.type}, which Headway does not model")
         return []
 
     def _submitted(self, data: dict[str, Any], now: int) -> list[Event]:
@@ -119,7 +117,7 @@ class Decider:
         if name in self.numbers:
             raise InputError(f"Batsim submitted the job {name} twice")
         line = self._line()
-        if procs > line.procs or procs < 1:
+        if procs > line.widest or procs < 1:
             return [Event(now, "REJECT_JOB", {"job_id": name})]
         rows = line.rows(procs, planned)
         rows[Job.WALL] = UNBOUNDED  # the end is Batsim's to tell

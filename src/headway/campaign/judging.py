@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -154,6 +154,92 @@ def _judged(
         said = verdict(result, metric, same_jobs=bool(group["same_jobs"].all()))
         lines.append(line | asdict(result) | {"verdict": said})
     return pl.DataFrame(lines, infer_schema_length=None)
+
+
+def apart(frame: pl.DataFrame) -> list[str]:
+    """The columns that are judged value by value: several workloads, such as two loads, are never pooled."""
+    return ["workload"] if "workload" in frame.columns and frame["workload"].n_unique() > 1 else []
+
+
+def means(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
+    """Cells and means of each group: every block counts the same, as in verdicts, whatever its cells."""
+    import polars as pl
+
+    values = [pl.col(name).cast(pl.Float64).mean() for name in metrics]
+    blocks = frame.group_by([*keys, "block"], maintain_order=True).agg(pl.len().alias("cells"), *values)
+    return blocks.group_by(keys, maintain_order=True).agg(pl.col("cells").sum(), pl.col(metrics).mean())
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The policy with the best mean of a metric, and those that are not worse for sure."""
+
+    labels: list[str]
+    best: str
+    """lowest or highest"""
+    mean: float
+    compared: int
+    """Policies that ran the same jobs; others are not compared."""
+    few: bool
+    """Whether there are too few blocks to tell any apart."""
+
+    def sentence(self, words: str, value: str, policies: int, mark: Callable[[str], str]) -> str:
+        """The same for people; ``mark`` makes a name stand out."""
+        among = (
+            "" if self.compared == policies else f", of the {self.compared} policies that ran the same jobs"
+        )
+        names = " and ".join(filter(None, (", ".join(map(mark, self.labels[:-1])), mark(self.labels[-1]))))
+        if self.compared == 1:
+            return f"{names} has a {words} of {value} on average."
+        if self.few:
+            return f"Too few blocks to tell which policy has the {self.best} {words} on average{among}."
+        if len(self.labels) == self.compared:
+            return f"No policy has the {self.best} {words} for sure: {names} are {INDISTINGUISHABLE}{among}."
+        if len(self.labels) > 1:
+            names += f" have the {self.best} {words} on average"
+            return f"{names}, {INDISTINGUISHABLE} from each other{among}."
+        return f"{names} has the {self.best} {words} on average: {value}{among}."
+
+
+def lead(frame: pl.DataFrame, metric: str) -> Lead | None:
+    """Who has the best mean on one workload; None where no two of several policies ran the same jobs."""
+    import polars as pl
+
+    found = means(frame, ["label"], [metric]).drop_nulls()
+    labels = _on_same_jobs(frame, found["label"].to_list())
+    if not labels:
+        return None
+    value = dict(zip(found["label"].to_list(), found[metric].to_list(), strict=True))
+    higher = metric in BY_NAME and BY_NAME[metric].better == "higher"
+    labels.sort(key=lambda label: value[label], reverse=higher)
+    cells = [name for name in ("block", "part", "seed") if name in frame.columns]
+
+    def of(label: str) -> pl.DataFrame:
+        mine = frame.filter(pl.col("label") == label).drop_nulls(metric)
+        return mine.group_by(cells, maintain_order=True).agg(pl.col(metric).cast(pl.Float64).mean())
+
+    first, ties, few = of(labels[0]), [], False
+    for label in labels[1:]:
+        both = first.join(of(label), on=cells, suffix="_other")
+        codes = np.unique(both["block"].to_numpy(), return_inverse=True)[1].astype(np.int64)
+        result = paired(codes, both[metric].to_numpy(), both[f"{metric}_other"].to_numpy())
+        ties += [] if result.significant else [label]
+        few = few or not result.enough
+    best = "highest" if higher else "lowest"
+    return Lead([labels[0], *ties], best, value[labels[0]], len(labels), few)
+
+
+def _on_same_jobs(frame: pl.DataFrame, labels: Sequence[str]) -> list[str]:
+    """The most policies that ran as many jobs on every block; none where no two of several did."""
+    import polars as pl
+
+    groups: dict[object, list[str]] = {}
+    counted = [pl.col("jobs").mean()] if "jobs" in frame.columns else []
+    for label in labels:
+        blocks = frame.filter(pl.col("label") == label).group_by("block").agg(counted).sort("block")
+        groups.setdefault(tuple(blocks.iter_rows()), []).append(label)
+    largest = max(groups.values(), key=len, default=[])
+    return largest if len(largest) > 1 or len(labels) == 1 else []
 
 
 def verdict(result: Paired, metric: str, *, same_jobs: bool = True) -> str:

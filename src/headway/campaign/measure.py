@@ -20,6 +20,7 @@ from headway.jit import kernels
 from headway.metrics.at_once import metrics_at_once
 from headway.metrics.catalogue import BY_NAME, METRICS
 from headway.metrics.classes import by_division, by_queue, by_size, by_user
+from headway.metrics.reducers import COUNT
 from headway.metrics.sample import Sample, check_bounds
 from headway.outcome import Ran, result_of
 from headway.platform import Platform
@@ -66,7 +67,7 @@ class Batch:
     """Digest of the site that the workload is on, before any changes."""
 
 
-WHOLE = frozenset(("jobs", "dropped", "slowdown_excluded", "killed", "max_queue"))
+WHOLE = frozenset(("dropped", "max_queue", *(metric.name for metric in METRICS if metric.by is COUNT)))
 """Metrics that are counts; every other one is a float, so that a column has one type in all files."""
 
 EVERY_METRIC = tuple(metric.name for metric in METRICS)
@@ -218,13 +219,13 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
 
 
 def _row_at_once(ran: Ran, settings: Settings) -> Row | None:
-    """The numbers of a plain simulation of which nothing more is wanted; None of any other."""
+    """The numbers of a plain simulation of which nothing else is wanted; None of any other."""
     if settings.measures or settings.classes or settings.schedules or not ran.is_plain:
         return None
     capacity, dropped = ran.capacity, ran.workload.ledger.dropped
     found = metrics_at_once(ran.state, ran.jobs, capacity, dropped, settings.tau, settings.trim)
-    if found is None or settings.metrics == EVERY_METRIC:
-        return found and {"capacity": capacity, **found}
+    if found is None or not found.keys() >= set(settings.metrics):
+        return None
     return {"capacity": capacity, **{name: found[name] for name in settings.metrics}}
 
 

@@ -30,6 +30,7 @@ from headway.values import COUNT
 if TYPE_CHECKING:
     import polars as pl
 
+    from headway.campaign.judging import Lead
     from headway.campaign.measure import Cell
 
 
@@ -142,6 +143,19 @@ class Results:
         from headway.campaign.judging import against_baseline
 
         return against_baseline(self.frame, metric, by, **options)
+
+    def verdicts(self, metric: str) -> pl.DataFrame:
+        """Paired differences of each policy, on each workload where there are several."""
+        from headway.campaign.judging import apart
+
+        return self.against_baseline(metric, by=(*apart(self.frame), "label"))
+
+    def leads(self, metric: str) -> dict[str, Lead | None]:
+        """Who has the best mean of a metric, by workload; see `headway.campaign.judging.lead`."""
+        from headway.campaign.judging import lead
+
+        groups = self.frame.partition_by("workload", maintain_order=True)
+        return {str(one["workload"][0]): lead(one, metric) for one in groups}
 
     def winners(self, by: str = "size", metric: str = "mean_bsld", **options: Any) -> pl.DataFrame:
         """Who gains and who loses, by size, user or queue; see `headway.campaign.judging.winners`."""

@@ -8,7 +8,8 @@ from headway.changes.changed import (
     changed,
     changes_of,
     counts_processors,
+    named,
     with_parameter,
 )
 
-__all__ = ["CHANGES", "Case", "changed", "changes_of", "counts_processors", "with_parameter"]
+__all__ = ["CHANGES", "Case", "changed", "changes_of", "counts_processors", "named", "with_parameter"]

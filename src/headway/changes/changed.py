@@ -17,7 +17,7 @@ from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.limits import shown_name
 from headway.site.modelled import newly_not_modelled
-from headway.site.parameters import DEFAULTS, SCHEDULER
+from headway.site.parameters import DEFAULTS, SCHEDULER, VERSION
 from headway.workload import Workload
 
 CHANGES: tuple[tuple[str, str, str], ...] = (
@@ -25,6 +25,7 @@ CHANGES: tuple[tuple[str, str, str], ...] = (
     ("partition.long.maxtime=24h", "a key of a partition; requests beyond maxtime are cut to it", "site"),
     ("merge=short,long", "partitions made one: all their nodes, the longest limit", "site"),
     ("PriorityWeightFairshare=20000", "a parameter of slurm.conf", "site"),
+    ("version=26.05", "another version of Slurm: what an upgrade does", "site"),
     ("bf_max_job_test=2000", "a part of SchedulerParameters, such as the depth of backfill", "site"),
     ("bf_max_job_user=20", "how many jobs of a user backfill plans in a cycle", "site"),
     ("bf_job_part_count_reserve=1", "EASY by Slurm's rules: one reservation in a partition", "site"),
@@ -66,7 +67,7 @@ class Case:
 def counts_processors(policy: str) -> bool:
     """Whether a policy sees a site as so many interchangeable processors, and none of its rules."""
     spec = parse_spec(policy)
-    return spec.name != "slurm" and spec.params.get("nodes", "count") == "count"
+    return not spec.policy.by_site_rules and spec.params.get("nodes", "count") == "count"
 
 
 def changes_of(text: str) -> list[str]:
@@ -75,6 +76,24 @@ def changes_of(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError:
         raise UsageError(f"a quotation mark is not closed in the variant {text[:80]!r}") from None
+
+
+_NAMING = re.compile(
+    r"(?:^|\s)(?:(user|account|partition|qos)\.([^\s=]+)\.[^\s.=]+|(merge))=(\S*)", re.IGNORECASE
+)
+
+
+def named(variant: str) -> dict[str, list[str]]:
+    """The users, accounts, partitions and QOS that the changes of a variant name.
+
+    >>> named("user.bob.b.maxjobs=4 nodes=+10%"), named("merge=short,long")
+    ({'user': ['bob.b']}, {'partition': ['short', 'long']})
+    """
+    found: dict[str, list[str]] = {}
+    for kind, name, merge, value in _NAMING.findall(variant):
+        names = value.split(",") if merge else [name]
+        found.setdefault("partition" if merge else kind.lower(), []).extend(names)
+    return found
 
 
 def changed(case: Case, text: str) -> Case:
@@ -93,6 +112,8 @@ def changed(case: Case, text: str) -> Case:
     known = [*(example.partition("=")[0] for example, _, _ in CHANGES), *DEFAULTS, *SCHEDULER]
     if name in known and not value:
         raise UsageError(f"{text!r} has no value; write {key}=VALUE, as in nodes=+10%")
+    if name.startswith("topology"):
+        raise UsageError(f"{text!r} is no change; change topology.conf in a copy of the site")
     hint = close(re.split(r"[=(\s]", text, maxsplit=1)[0], [*known, *TRANSFORMATIONS])
     raise UsageError(f"there is no change {text!r}{hint}; examples are {examples} (headway what-if --list)")
 
@@ -122,8 +143,8 @@ def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
         kind, _, rest = text.partition("=")[0].strip().partition(".")
         which, _, field = rest.rpartition(".")  # names may have points
         return _of_object(case, kind.lower(), which, field.lower(), value, text)
-    if name in DEFAULTS:
-        key = text.partition("=")[0].strip()
+    if name in DEFAULTS or name == "version":
+        key = VERSION if name == "version" else text.partition("=")[0].strip()
         after = case.with_site(lambda site: site_changes.parameter(site, key, value), text)
     elif name in SCHEDULER:
         after = case.with_site(lambda site: site_changes.scheduling(site, name, value), text)
@@ -173,7 +194,7 @@ def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: 
 
 def with_submit_limits(policy: str) -> str:
     """The policy where another limit on submission is asked for: then it decides, not what the log shows."""
-    if parse_spec(policy).name != "slurm":
+    if not parse_spec(policy).policy.by_site_rules:
         return policy
     return with_parameter(policy, "submit_limits", "enforced")
 

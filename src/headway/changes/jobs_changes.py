@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from headway.arrays import Mask
 from headway.errors import UsageError
 from headway.site import Site
 from headway.units import MINUTE, SECOND
 from headway.workload import Workload
+from headway.workload.divisions import SLURM
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.transform.rebuild import next_job
 
@@ -65,19 +67,35 @@ def moved(workload: Workload, names: Sequence[str]) -> Workload:
 
 
 def cut(workload: Workload, site: Site, partition: str, minutes: int) -> Workload:
-    """Requests of a partition cut to its new limit, and runs that are longer ended there.
-
-    Jobs that name no partition of the site are in its default one.
-    """
-    default = (site.default_partition or site.partitions[0]).name
-    labels = [*workload.labels.get("partition", []), ""]
-    listed = [{name for name in label.split(",") if name in site.partition_place} for label in labels]
-    named = (workload.partition >= 0) & (workload.partition < len(labels) - 1)
-    codes = np.where(named, workload.partition, len(labels) - 1)
-    here = np.array([(names or {default}) == {partition} for names in listed])[codes]
+    """Requests of a partition cut to its new limit, and runs that are longer ended there."""
+    here = _by_partition(workload, site, lambda names: names == {partition})
     most = minutes * MINUTE
     return workload.with_columns(
         walltime=np.where(here, np.minimum(workload.walltime, most), workload.walltime),
         runtime=np.where(here, np.minimum(workload.runtime, most), workload.runtime),
         transformation=f"partition.{partition}.maxtime={minutes}",
     )
+
+
+def of_named(workload: Workload, site: Site, kind: str, names: Sequence[str]) -> Mask:
+    """The jobs of some users, accounts (with those below them), partitions or QOS."""
+    if kind == "partition":
+        return _by_partition(workload, site, lambda listed: not listed.isdisjoint(names))
+    meant = set(names)
+    if kind == "account":
+        for one in site.associations:  # each after its parent
+            if not one.user and one.parent >= 0 and site.associations[one.parent].account in meant:
+                meant.add(one.account)
+    column = SLURM.get(kind, kind)
+    codes = [code for code, label in enumerate(workload.labels.get(column, [])) if label in meant]
+    return np.isin(workload.columns[column], codes)
+
+
+def _by_partition(workload: Workload, site: Site, chosen: Callable[[set[str]], bool]) -> Mask:
+    """The jobs whose partitions are chosen; those that name none of the site's are in its default one."""
+    default = (site.default_partition or site.partitions[0]).name
+    labels = [*workload.labels.get("partition", []), ""]
+    listed = [{name for name in label.split(",") if name in site.partition_place} for label in labels]
+    named = (workload.partition >= 0) & (workload.partition < len(labels) - 1)
+    codes = np.where(named, workload.partition, len(labels) - 1)
+    return np.array([chosen(names or {default}) for names in listed])[codes]

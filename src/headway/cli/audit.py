@@ -39,7 +39,7 @@ def audit(
     platform: options.PlatformFile = None,
     annotations: options.Annotations = None,
     policy: Annotated[
-        str | None, options.value("--policy", "SPEC", "Also check what this policy promises.")
+        str | None, options.value("--policy", "SPEC", f"Also check what this policy promises: {options.SPEC}")
     ] = None,
     runs: Annotated[
         Path | None,
@@ -137,7 +137,10 @@ def _csv(
     if not file.exists():
         raise InputError("there is no such file or folder", file=file)
     if trace is None:
-        raise UsageError(f"{file} is judged against a log; give it with --trace TRACE")
+        raise UsageError(
+            f"{file} is a file; give a folder that simulate or compare wrote, or with a schedule in CSV "
+            "its log: --trace LOG"
+        )
     from headway.audit import audit as judge
     from headway.audit import read_foreign
 

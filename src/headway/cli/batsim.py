@@ -1,4 +1,4 @@
-"""``headway batsim``: schedulers that speak Batsim's protocol, on our engine."""
+"""``headway batsim``: schedulers that speak Batsim's protocol on our engine, and our policies for Batsim."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Annotated
 
 from headway.cli import options
 from headway.cli.display import output, print_json
-from headway.cli.frame import FAULT, command, this_command
+from headway.cli.frame import FAULT, command, group, this_command
 from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
+from headway.policies.spec import parse_spec
 from headway.writing import check_replaceable
+
+batsim = group("batsim", "Run Batsim's schedulers here, or our policies in Batsim.")
 
 Socket = Annotated[
     str | None,
@@ -19,8 +22,8 @@ Socket = Annotated[
 ]
 
 
-@command("batsim", example="headway batsim log.swf --socket tcp://localhost:28000 --out result")
-def batsim(
+@command("run", "headway batsim run log.swf --socket tcp://localhost:28000 --out result", of=batsim)
+def run(
     trace: options.Trace,
     socket: Socket = None,
     procs: options.Procs = None,
@@ -35,17 +38,20 @@ def batsim(
         ),
     ] = True,
     forward_profiles: Annotated[
-        bool, options.flag("--forward-profiles-on-submission", "Send each job's profile with it.")
+        bool,
+        options.flag("--forward-profiles-on-submission", "Send each job's profile with it."),
     ] = False,
     record: Annotated[
-        Path | None, options.value("--record", "FILE", "Write every message into this file.")
+        Path | None,
+        options.value("--record", "FILE", "Write every message into this file."),
     ] = None,
     replay: Annotated[
         Path | None,
         options.value("--replay", "FILE", "Take the answers of a recorded exchange; no socket."),
     ] = None,
     patience: Annotated[
-        float, options.value("--timeout", "SECONDS", "How long the scheduler may take to answer.")
+        float,
+        options.value("--timeout", "SECONDS", "How long the scheduler may take to answer."),
     ] = 3600,
     out: options.Out = None,
     force: options.Force = False,
@@ -55,7 +61,7 @@ def batsim(
     """Run a scheduler that speaks Batsim's protocol on a log.
 
     Jobs are delays. With --out the folder has Batsim's files (out_jobs.csv, out_schedule.csv,
-    out_machine_states.csv) beside ours. The schedule is audited.
+    out_machine_states.csv) next to ours. The schedule is audited.
     """
     from headway.cli.inputs import check_choices, parse_rules
     from headway.schedule.folder import refuse_occupied
@@ -131,3 +137,36 @@ def refuse_profiles(trace: str) -> None:
         return  # the reader says what is wrong with it
     if isinstance(document, dict) and isinstance(document.get("profiles"), dict):
         refuse_others(document["profiles"], trace)
+
+
+@command("decide", "headway batsim decide 'easy(backfill=sjf)' --socket tcp://127.0.0.1:28000", of=batsim)
+def decide(
+    policy: Annotated[str, options.argument("SPEC", f"Policy: {options.SPEC}")],
+    socket: Annotated[
+        str,
+        options.value(
+            "--socket", "URL", "Where to listen for Batsim; 'tcp://*:28000' lets other machines in, too."
+        ),
+    ] = "tcp://127.0.0.1:28000",
+    quiet: options.Quiet = False,
+) -> None:
+    """Let a policy decide for Batsim. It listens and answers Batsim's questions until the simulation ends."""
+    from headway.batsim.decide import Decider
+    from headway.batsim.exchange import LARGEST_MESSAGE, check_port, received, zmq
+    from headway.batsim.messages import parse
+
+    decider, library = Decider(parse_spec(policy)), zmq()
+    with library.Context() as context, context.socket(library.REP) as listening:
+        listening.setsockopt(library.LINGER, 1000)
+        listening.setsockopt(library.MAXMSGSIZE, LARGEST_MESSAGE)
+        check_port(socket)
+        try:
+            listening.bind(socket)
+        except library.ZMQError as error:
+            raise UsageError(f"--socket {socket}: {error}; write it as tcp://127.0.0.1:28000") from None
+        while not decider.over:
+            listening.send_string(decider.answer(parse(received(listening), "Batsim")).text())
+    if not quiet:
+        output().print(
+            f"{counted(decider.finished, 'job')} ended, {counted(decider.messages, 'message')} answered"
+        )

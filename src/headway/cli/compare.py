@@ -14,7 +14,7 @@ from headway.cli.display import output, print_json
 from headway.cli.frame import INTERRUPTED, command, this_command
 from headway.cli.report import check_report
 from headway.errors import InputError, UsageError
-from headway.plain import Notify, counted
+from headway.plain import Notify, close, counted
 from headway.policies.spec import Spec, parse_spec
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def compare(
         options.value(
             "--policy",
             "SPEC",
-            "Policy; given again, policies are compared.",
+            f"Policy, given once for each to compare: {options.SPEC}",
             show_default=False,
             autocompletion=options.policy_names,
         ),
@@ -69,6 +69,12 @@ def compare(
             "--unequal", "Leave other policies at N processors where redirection has a second group."
         ),
     ] = False,
+    metric: Annotated[
+        list[str] | None,
+        options.value(
+            "--metric", "NAME", "Show this metric instead of the usual five, or all; may be repeated."
+        ),
+    ] = None,
     details: Annotated[
         int,
         options.number(
@@ -87,9 +93,10 @@ def compare(
 ) -> int | None:
     """Compare policies, machines, or both, on one log.
 
-    The first run is the baseline. The tables show every metric, who gains and who loses by size, user and
-    queue, and the jobs that changed most. With --out, each run gets a folder beside comparison.csv and .json;
-    with --report, one HTML file shows all of it.
+    The first run is the baseline. The tables show five metrics, who gains and who loses by size, user and
+    queue, and the jobs that changed most; the last sentence says which run is best, and whether that may be
+    chance. With --out, each run gets a folder next to comparison.csv and .json; with --report, one HTML file
+    shows all of it.
     Another machine: headway compare log.swf.gz --policy easy --procs +10%
     """
     from headway.cli.inputs import check_choices, parse_rules
@@ -100,6 +107,7 @@ def compare(
     check_choices(1 if sizes else None, platform, json, quiet, site)
     specs = _specs(policy, sizes, bool(apply))
     rules = parse_rules(rule)
+    _check_metrics(metric or ())
 
     from headway.cli.runs import Inputs
     from headway.metrics import compare as hold_side_by_side
@@ -133,8 +141,20 @@ def compare(
     if json:
         print_json(comparison.describe() | {"ledger": schedules[0].workload.ledger.rows()})
     elif not quiet:
-        _show(comparison, details, [str(place) for place in (out, report) if place is not None])
+        _show(comparison, metric or (), details, [str(place) for place in (out, report) if place is not None])
     return INTERRUPTED if len(finished) < len(variants) * len(runs) else None
+
+
+def _check_metrics(names: Sequence[str]) -> None:
+    from headway.metrics.catalogue import METRICS
+    from headway.metrics.own_numbers import OWN
+
+    known = ["all", *(metric.name for metric in METRICS), *OWN]
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"there is no metric {name}{close(name, known)}; headway compare --metric all shows them"
+            )
 
 
 def _finished(
@@ -152,13 +172,15 @@ def _finished(
     return found
 
 
-def _show(comparison: Comparison, details: int, written: Sequence[str]) -> None:
-    from headway.cli.tables import comparison_table, difference_tables, ledger_table
+def _show(comparison: Comparison, metrics: Sequence[str], details: int, written: Sequence[str]) -> None:
+    from headway.cli.tables import comparison_table, difference_tables, ledger_table, verdict
 
     console = output()
     ledger_table(console, comparison.schedules[0].workload.ledger)
-    comparison_table(console, comparison)
+    comparison_table(console, comparison, metrics)
     difference_tables(console, comparison, details)
+    if sentence := verdict(comparison):
+        console.print(f"\n{sentence}")
     if written:
         console.print(f"\nwritten to {' and '.join(written)}")
 

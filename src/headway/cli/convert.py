@@ -41,7 +41,7 @@ def convert(
 ) -> None:
     """Convert a log to another format, or transform it.
 
-    What SWF cannot hold, such as deadlines, goes into OUT.annotations.csv beside it.
+    What SWF cannot hold, such as deadlines, goes into OUT.annotations.csv next to it.
     """
     from headway.cli.inputs import parse_rules
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from headway.cli import options
 from headway.cli.display import Display, output, print_json, table_of
-from headway.cli.frame import command
+from headway.cli.frame import command, group
 from headway.documents import digest_of
 from headway.errors import UsageError
 from headway.plain import close
@@ -20,51 +20,49 @@ if TYPE_CHECKING:
 
 LOOKED_INTO = 64 << 20
 """Bytes of text of a log that are read when it is registered: about half a million jobs, a second or two."""
-FORMS = "headway datasets [NAME | add FILE NAME | download NAME | remove NAME]"
+
+datasets = group("datasets", "List public logs, download one, register a copy of your own.", default="show")
+Name: TypeAlias = Annotated[str, options.argument("NAME", "The log's name.")]
+Sum: TypeAlias = Annotated[
+    str,
+    options.value(
+        "--sha256", "SUM", "Checksum that the file must have; none accepts any file.", show_default=False
+    ),
+]
 
 
-@command("datasets", example="headway datasets add KTH-SP2-1996-2.1-cln.swf.gz kth-sp2")
-def datasets(
-    words: Annotated[
-        list[str] | None,
-        options.argument(
-            "[NAME | add FILE NAME | download NAME | remove NAME]",
-            "Without a word, list all; with a name, describe one.",
-        ),
-    ] = None,
-    url: Annotated[
-        str | None,
-        options.value("--url", "URL", "Address to download from; by default the archive."),
-    ] = None,
-    sha256: Annotated[
-        str,
-        options.value(
-            "--sha256", "SUM", "Checksum that the file must have; none accepts any file.", show_default=False
-        ),
-    ] = "",
-    allow_http: Annotated[bool, options.flag("--allow-http", "Allow a download without encryption.")] = False,
+@command("show", "headway datasets show kth-sp2", of=datasets)
+def show(
+    name: Annotated[str | None, options.argument("[NAME]", "Describe this log.")] = None,
     json: options.Json = False,
 ) -> None:
-    """List public logs, register a local copy, download one.
+    """List public logs and your copies, or describe one.
 
-    A registered name can be given to every command in place of a file.
+    A registered name can be given to every command in place of a file. `headway datasets` alone lists all.
     """
-    match words or []:
-        case []:
-            _list(json)
-        case ["add", file, name]:
-            _add(file, name, sha256)
-        case ["download", name]:
-            _download(name, url, sha256, allow_http)
-        case ["remove", name]:
-            from headway.workload.datasets.registry import remove
+    if name is None:
+        _list(json)
+    else:
+        _tell(name, json)
 
-            remove(name)
-            _say(f"{name} is no longer registered; the file was left where it is")
-        case [name] if name not in ("add", "download", "remove"):
-            _tell(name, json)
-        case _:
-            raise UsageError(f"write {FORMS}")
+
+@command("add", "headway datasets add KTH-SP2-1996-2.1-cln.swf.gz kth-sp2", of=datasets)
+def add(
+    file: Annotated[str, options.argument("FILE", "A log on this machine.")], name: Name, sha256: Sum = ""
+) -> None:
+    """Register a log on this machine under a name."""
+    if _wanted(sha256) and Path(file).is_file() and (found := digest_of(Path(file))) != sha256.lower():
+        raise UsageError(f"{file}: the checksum is {found}, not {sha256}; copy the file again")
+    _register(file, name.lower())
+
+
+@command("remove", "headway datasets remove kth-sp2", of=datasets)
+def remove(name: Name) -> None:
+    """Forget a registered name; the file stays where it is."""
+    from headway.workload.datasets import registry
+
+    registry.remove(name)
+    _say(f"{name} is no longer registered; the file was left where it is")
 
 
 def _say(sentence: str) -> None:
@@ -106,7 +104,7 @@ def _list(json: bool) -> None:
         console.print("\nYour own", style="bold")
         for name, copy in mine.items():
             console.print(f"{name}  {copy.path}")
-    console.print("\nheadway datasets NAME tells more; headway datasets add FILE NAME registers a copy")
+    console.print("\nMore on one: headway datasets NAME. Register a copy: headway datasets add FILE NAME")
 
 
 def _tell(name: str, json: bool) -> None:
@@ -133,12 +131,6 @@ def _tell(name: str, json: bool) -> None:
             if value:
                 _say(f"  {title}: {value:,}" if isinstance(value, int) else f"  {title}: {value}")
     _say(f"  copy: {copy.path}, sha256 {copy.sha256}" if copy else "  copy: none registered")
-
-
-def _add(file: str, name: str, sha256: str) -> None:
-    if _wanted(sha256) and Path(file).is_file() and (found := digest_of(Path(file))) != sha256.lower():
-        raise UsageError(f"{file}: the checksum is {found}, not {sha256}; copy the file again")
-    _register(file, name.lower())
 
 
 def _register(file: str, name: str) -> None:
@@ -178,8 +170,18 @@ def _wanted(sha256: str) -> str:
     return "" if sha256 == "none" else sha256
 
 
-def _download(name: str, url: str | None, sha256: str, allow_http: bool) -> None:
-    from headway.workload.datasets.download import download
+@command("download", "headway datasets download kth-sp2", of=datasets)
+def download(
+    name: Name,
+    url: Annotated[
+        str | None,
+        options.value("--url", "URL", "Address to download from; by default the archive."),
+    ] = None,
+    sha256: Sum = "",
+    allow_http: Annotated[bool, options.flag("--allow-http", "Allow a download without encryption.")] = False,
+) -> None:
+    """Download a public log and register it."""
+    from headway.workload.datasets import download as of
     from headway.workload.datasets.registry import DATASETS, checked, place_of
 
     key = checked(name)
@@ -196,5 +198,5 @@ def _download(name: str, url: str | None, sha256: str, allow_http: bool) -> None
         )
     with Display().working(f"downloading {address}") as progress:
         target = place_of(key, address)
-        download(address, target, _wanted(sha256 or known), progress, unencrypted=allow_http)
+        of.download(address, target, _wanted(sha256 or known), progress, unencrypted=allow_http)
     _register(str(target), key)

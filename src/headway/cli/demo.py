@@ -32,7 +32,7 @@ METRICS = ("mean_wait", "median_wait", "max_wait", "mean_bsld", "tau", "utilizat
 COLUMNS = 64
 
 NEXT = """\
-  headway inspect LOG.swf.gz                                what is in a log of yours, or of the archive's
+  headway inspect LOG.swf.gz                                what is in a log of your own, or of the archive's
   headway compare LOG.swf.gz --policy easy --policy 'easy(backfill=sjf)' --out results
   headway plot results --kind gantt -o gantt.svg            pictures for print
   headway explain results/easy JOB                          why a job waited, and what would have helped

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from threading import Timer
+from threading import Event, Thread, Timer
 from typing import TYPE_CHECKING, Any, TextIO
 
+import headway.jit
+from headway.jit import Share
 from headway.plain import Progress, plain
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0
 """Seconds without a display: what takes no longer needs none."""
+
+SHOWN_EACH = 0.2
+"""Seconds between two looks at how far the compiler is."""
 
 PIPED_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
@@ -81,6 +86,7 @@ class Display:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
+        headway.jit.while_compiling = self.compiling
 
     def say(self, sentence: str) -> None:
         """One line, at once."""
@@ -123,6 +129,27 @@ class Display:
             timer.cancel()
             timer.join()
             bar.stop()
+
+    @contextmanager
+    def compiling(self, kernel: str, share: Share) -> Iterator[None]:
+        """Say that a kernel is compiled which was kept nowhere, and how far that is once it takes long."""
+        over = Event()
+
+        def show() -> None:
+            if over.wait(PATIENCE):
+                return
+            self.say(f"compiling {kernel}, once for this machine ...")
+            with self.working(f"compiling {kernel}") as progress:
+                while not over.wait(SHOWN_EACH):
+                    progress(*share())
+
+        shower = Thread(target=show, daemon=True)
+        shower.start()
+        try:
+            yield
+        finally:
+            over.set()
+            shower.join()
 
 
 def print_json(document: object) -> None:

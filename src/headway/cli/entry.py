@@ -7,11 +7,8 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable
 from copy import copy
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from inspect import getdoc
 from typing import Any
 
@@ -20,6 +17,7 @@ from typer.main import get_command
 from typer.models import CommandInfo
 
 from headway.cli import limits
+from headway.cli.commands import MODULES, MOVED, load
 from headway.cli.frame import BAD, DONE, INTERRUPTED, Interrupted, app, forget_output
 from headway.errors import HeadwayError
 from headway.plain import one_line
@@ -36,6 +34,7 @@ def main() -> None:
         sys.exit(_refuse(limits.sentence()) if ended >= limits.FATAL else ended)
     try:
         with interruptible():
+            sys.argv[1:] = _now_called(sys.argv[1:])
             status = _command("".join(sys.argv[1:2]))(standalone_mode=False, prog_name="headway")
     except HeadwayError as error:
         status = _refuse(str(error))
@@ -64,29 +63,37 @@ def main() -> None:
     sys.exit(status or _flushed())
 
 
+def _now_called(words: list[str]) -> list[str]:
+    """A command line with the names of today; says so where an old one was used."""
+    first, second, *_ = *words, "", ""
+    if first in MOVED:
+        now = [MOVED[first], first]
+    elif first == "batsim" and second not in ("", "run", "decide", "-h", "--help"):
+        now = ["batsim", "run"]
+    else:
+        return words
+    print(f"headway: 'headway {first}' is now 'headway {' '.join(now)}'", file=sys.stderr)  # noqa: T201
+    return [*now, *words[1:]]
+
+
 @cache
-def _command(name: str) -> Callable[..., Any]:
+def _command(name: str) -> Any:
     """What reads a command line that begins with a name: only that command is imported and made.
 
     Where there is none of that name, the list of all commands answers, which needs none of their parameters.
     """
-    module = f"headway.cli.{name.replace('-', '_')}"
-    if name.replace("-", "").isalpha() and find_spec(module) is not None:
-        import_module(module)
-    found = [one for one in app.registered_commands if one.name == name]
-    if not found:
-        from headway.cli.commands import MODULES
-
-        app.registered_commands.sort(
-            key=lambda one: MODULES.index(str(one.callback.__module__).rpartition(".")[2])
-        )
-        whole = [
-            one for one in app.registered_commands if one.name == name or "_HEADWAY_COMPLETE" in os.environ
-        ]
-        found = whole or [_as_listed(one) for one in app.registered_commands]
+    completing = "_HEADWAY_COMPLETE" in os.environ
+    load(*([name] if name in MODULES and not completing else ()))
     asked = copy(app)
-    asked.registered_commands = found
-    return get_command(asked)
+    commands, groups = app.registered_commands, app.registered_groups
+    if name in MODULES:
+        asked.registered_commands = [one for one in commands if one.name == name]
+        asked.registered_groups = [one for one in groups if one.name == name]
+    elif not completing:
+        asked.registered_commands = [_as_listed(one) for one in commands]
+    made: Any = get_command(asked)
+    made.commands = {name: made.commands[name] for name in MODULES if name in made.commands}
+    return made
 
 
 def _as_listed(command: CommandInfo) -> CommandInfo:

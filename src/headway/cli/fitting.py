@@ -55,7 +55,7 @@ def _between(least: Sequence[int], level: int, most: Sequence[int]) -> list[int]
 
 
 def _extents(console: Console, table: Table) -> tuple[list[int], list[int]]:
-    """The least and the largest width of each column, with the space beside it."""
+    """The least and the largest width of each column, with the space next to it."""
     wide = console.options.update(width=WIDEST)
     most = [table._measure_column(console, wide, column).maximum for column in table.columns]
     least = [
@@ -79,7 +79,7 @@ def _titles(columns: Sequence[Column], least: Sequence[int], width: int) -> int:
 
 
 def _groups(least: Sequence[int], titles: int, width: int) -> Iterator[list[int]]:
-    """The other columns, as many to a group as fit beside those titles."""
+    """The other columns, as many to a group as fit next to those titles."""
     room = width - sum(least[:titles])
     group: list[int] = []
     for place in range(titles, len(least)):

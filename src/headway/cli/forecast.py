@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
 from headway.cli.display import output, print_json, table_of
-from headway.cli.frame import command
+from headway.cli.frame import command, group
 from headway.cli.outlooks import outlook_of, past_of, policy_of
-from headway.errors import UsageError
 from headway.plain import counted
 from headway.writing import replacing
 
@@ -17,9 +16,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@command("forecast", example="headway forecast check log.swf.gz --jobs 200")
-def forecast(
-    words: Annotated[list[str], options.argument("check TRACE", "What to do: check; and a log.")],
+forecast = group("forecast", "Judge forecasts of starts; headway when makes one.")
+
+
+@command("check", example="headway forecast check log.swf.gz --jobs 200", of=forecast)
+def check(
+    trace: options.Trace,
     policy: options.PolicyInForce = "",
     simulated: options.Simulated = False,
     jobs: Annotated[int, options.number("--jobs", "N", "Jobs that are judged.", 10)] = 400,
@@ -39,25 +41,26 @@ def forecast(
     """Check forecasts of starts against what a log recorded.
 
     Walks through the log and forecasts a sample of its jobs at their submission. Shows how often the 50 % and
-    90 % intervals held, pinball loss and errors of the median, beside the policy's own plan, the recent
-    median wait of like jobs, and QBETS' bounds.
+    90 % intervals held, pinball loss and errors of the median, next to those of the policy's own plan, of the
+    recent median wait of similar jobs, and of QBETS.
     """
     from headway.cli.inputs import check_choices
     from headway.schedule.folder import refuse_occupied
 
-    if len(words) != 2 or words[0] != "check":
-        raise UsageError("write headway forecast check TRACE; headway when tells of a single job")
     check_choices(procs, None, json, quiet, site)
     if out is not None:
         refuse_occupied(out, force)
 
-    from headway.forecast.check import check
+    from headway.forecast.advice import JOBS, advice
+    from headway.forecast.check import check as checked
 
-    inputs = past_of(words[1], procs, site, rule, simulated, sizes="--procs N", quiet=quiet or json)
+    inputs = past_of(trace, procs, site, rule, simulated, sizes="--procs N", quiet=quiet or json)
     spec = policy or policy_of(inputs)
     outlook = outlook_of(inputs, spec, simulated)
     with inputs.display.working("forecasting") as progress:
-        sample = check(outlook.record, spec, jobs, draws, seed, progress)
+        sample = checked(outlook.record, spec, jobs, draws, seed, progress)
+    with inputs.display.working("holding advice against simulated truth") as progress:
+        advised = advice(outlook.record, spec, min(jobs, JOBS), min(draws, JOBS), seed, progress)
     document = {
         "log": inputs.workload.source.name,
         "policy": str(outlook.forward.policy.spec),
@@ -65,6 +68,7 @@ def forecast(
         "draws": draws,
         "seed": seed,
         "ledger": outlook.record.workload.ledger.rows(),
+        "advice": [one.describe() for one in advised],
     } | report(sample)
     if out is not None:
         write(out, document, sample)
@@ -133,6 +137,7 @@ def _show(console: Console, document: dict[str, Any]) -> None:
             _scores(console, scores)
         console.print()
     _leads(console, document["by_lead"])
+    _advice(console, document["advice"])
 
 
 def _scores(console: Console, scores: dict[str, Any]) -> None:
@@ -176,4 +181,24 @@ def _leads(console: Console, rows: list[dict[str, Any]]) -> None:
     for row in rows:
         told = (number(row[name]) for name in ("forecast", "plan", "recent"))
         table.add_row(row["lead"], f"{row['jobs']:,}", *told)
+    console.print(table)
+
+
+def _advice(console: Console, rows: list[dict[str, Any]]) -> None:
+    """How often the sign of a change's effect is right, of jobs that waited."""
+    console.print("\nWould a change help? The sign, held against simulated truth", style="bold")
+    table = table_of(
+        "change",
+        ">jobs",
+        ">truly helps",
+        ">truly harms",
+        ">sign right",
+        ">advised, harms",
+        ">by like jobs: right",
+    )
+    for row in rows:
+        told, history = row["simulated"], row["history"]
+        harms = f"{told['advised_harms']} of {told['advised']}"
+        counts = (f"{row['jobs']:,}", f"{row['better']:,}", f"{row['worse']:,}")
+        table.add_row(row["change"], *counts, f"{told['right']:.0%}", harms, f"{history['right']:.0%}")
     console.print(table)

@@ -11,42 +11,44 @@ from functools import wraps
 from typing import Annotated, Any, ParamSpec
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from headway import __version__
+from headway.cli.commands import panel_of
 from headway.cli.display import documents_alone
 from headway.errors import UsageError
+from headway.plain import close
 
 DONE, FAULT, BAD, INTERRUPTED = 0, 1, 2, 130
 
 Arguments = ParamSpec("Arguments")
 
-app = typer.Typer(
-    name="headway",
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: headway demo",
-)
+FURTHER = frozenset({
+    "--platform", "--annotations", "--rule", "--events", "--failures", "--on-failure", "--feedback",
+    "--stream", "--spreadsheet", "--seed", "--simulated", "--draws", "--unequal", "--retry-failed",
+    "--fresh", "--dask",
+    "--enable-dynamic-jobs", "--acknowledge-dynamic-jobs", "--forward-profiles-on-submission", "--record",
+    "--replay", "--parallel-fraction", "--max-procs", "--form", "--stage", "--stage-time", "--deadline",
+    "--urgent", "--teachers", "--alone", "--machine", "--variants", "--runs", "--colour", "--measure",
+    "--side-by-side", "--install-completion", "--show-completion",
+})  # fmt: skip
+"""Options that nobody needs on the first day; the help lists them last."""
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"headway {__version__}")
-        raise typer.Exit
+def _write_panels(formatter: Any, panels: dict[str, list[tuple[str, str]]]) -> None:
+    for title, rows in panels.items():
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
-@app.callback()
-def headway(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Batch scheduling for HPC: read a job log, simulate a policy exactly, judge the schedule."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+def _write_parameters(parameters: list[Any], context: Any, formatter: Any) -> None:
+    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "More options": []}
+    for each in parameters:
+        if (row := each.get_help_record(context)) is not None:
+            option = "More options" if FURTHER.intersection(each.opts) else "Options"
+            panels["Arguments" if isinstance(each, TyperArgument) else option].append(row)
+    _write_panels(formatter, panels)
 
 
 class PlainCommand(TyperCommand):
@@ -60,6 +62,10 @@ class PlainCommand(TyperCommand):
                 setattr(argument, "display_type_rich", lambda ctx: None)  # noqa: B010
                 setattr(argument, "_usage_display_name", lambda shown=shown: shown)  # noqa: B010
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """List arguments and options, those of :data:`FURTHER` last."""
+        _write_parameters(self.get_params(ctx), ctx, formatter)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an option that is given again where only its last value would count."""
         order = self.make_parser(ctx).parse_args(list(args))[2]
@@ -71,6 +77,78 @@ class PlainCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
 
+class PlainGroup(TyperGroup):
+    """Commands under one name, listed by panel; without a word it shows its help."""
+
+    default = ""
+    """The sub-command that is meant where the first word names none, as in ``headway site DIR``."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """List the commands of each panel, then options."""
+        limit = formatter.width - 6 - max(map(len, self.commands))
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name, each in self.commands.items():
+            title = getattr(each, "rich_help_panel", None) or "Commands"
+            panels.setdefault(title, []).append((name, each.get_short_help_str(limit)))
+        _write_panels(formatter, panels)
+        _write_parameters(self.get_params(ctx), ctx, formatter)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of a word; one that begins so is meant before one that looks like it."""
+        if args[0][:1] != "-" and self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            hint = close(args[0], self.commands)
+            raise UsageError(f"No such command {args[0]!r}{hint}; see '{ctx.command_path} --help'")
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put in the word that may be left out."""
+        named = args[:1] and args[0] in (*self.commands, "-h", "--help")
+        if not (named or ctx.resilient_parsing):
+            meant = self.commands.get(self.default)
+            taken = [each for each in getattr(meant, "params", ()) if isinstance(each, TyperArgument)]
+            if meant and (taken if args and args[0][:1] != "-" else not any(each.required for each in taken)):
+                args = [self.default, *args]
+            elif not args:
+                args = ["--help"]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    name="headway",
+    cls=PlainGroup,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: headway demo. Words of a command: headway COMMAND --help.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"headway {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def headway(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Batch scheduling for HPC: read a job log, simulate a policy exactly, judge the schedule."""
+
+
+def group(name: str, help: str, default: str = "") -> typer.Typer:
+    """Register a name with sub-commands; ``default`` is the one whose name may be left out."""
+    made = typer.Typer(
+        cls=type("Group", (PlainGroup,), {"default": default}),
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.add_typer(made, name=name, help=help, rich_help_panel=panel_of(name))
+    return made
+
+
 def _as_written(argument: TyperArgument) -> str:
     """An argument in the line of usage: in brackets where it may be left out."""
     name = argument.display_name_raw
@@ -78,11 +156,12 @@ def _as_written(argument: TyperArgument) -> str:
 
 
 def command(
-    name: str, example: str, settings: dict[str, Any] | None = None
+    name: str, example: str, settings: dict[str, Any] | None = None, of: typer.Typer | None = None
 ) -> Callable[[Callable[Arguments, int | None]], Callable[Arguments, int | None]]:
     """Register a command; its function returns the exit status, None for done.
 
-    ``settings`` are those of its context, such as whether options may stand behind arguments.
+    ``settings`` are those of its context, such as whether options may follow arguments; ``of`` is the group
+    it belongs to.
     """
 
     def register(function: Callable[Arguments, int | None]) -> Callable[Arguments, int | None]:
@@ -102,7 +181,13 @@ def command(
                 raise
             return status
 
-        app.command(name, cls=PlainCommand, epilog=f"Example: {example}", context_settings=settings)(run)
+        (of or app).command(
+            name,
+            cls=PlainCommand,
+            epilog=f"Example: {example}",
+            context_settings=settings,
+            rich_help_panel=None if of else panel_of(name),
+        )(run)
         return run
 
     return register

@@ -49,12 +49,12 @@ def inspect(
 
     from headway.workload.statistics import describe
 
-    simulated_by = "slurm" if names_site(trace) else ""  # whose rules model most of what jobs of a site had
+    by_rules = names_site(trace)  # they model most of what jobs of a site had
     size = machine.total_procs if machine else workload.header.max_procs
     described = describe(workload, size)
     if json:
         header = {key: value for key in HEADER_KEYS if (value := workload.header.get(key))}
-        left = left_unmodelled(workload.source.not_modelled, simulated_by)
+        left = left_unmodelled(workload.source.not_modelled, by_rules)
         odd = {"ledger": workload.ledger.rows(), "not_modelled": left}
         print_json({"header": header} | described | odd)
         return
@@ -73,7 +73,7 @@ def inspect(
     from headway.cli.tables import ledger_table, not_modelled_table
 
     ledger_table(console, workload.ledger)
-    not_modelled_table(console, workload.source, simulated_by)
+    not_modelled_table(console, workload.source, by_rules)
 
 
 def _header(console: Console, workload: Workload) -> None:

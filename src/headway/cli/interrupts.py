@@ -1,8 +1,8 @@
 """Ctrl-C, or SIGTERM, ends a command even where a policy's compiled code never comes back to Python.
 
 Python hears of an interrupt between two of its own instructions. The engine returns to it often enough, but
-an endless loop in a compiled policy does not; a thread beside it then ends the process. Where Python hears of
-it and cannot hand it on, as in what LLVM calls while it compiles, the interrupt comes again.
+an endless loop in a compiled policy does not; a thread next to it then ends the process. Where Python
+hears of it and cannot hand it on, as in what LLVM calls while it compiles, the interrupt comes again.
 """
 
 from __future__ import annotations

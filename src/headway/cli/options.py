@@ -10,6 +10,7 @@ import typer
 
 from headway.errors import UsageError
 from headway.policies.catalogue import POLICIES
+from headway.units import LONGEST, microseconds
 
 
 def whole_number(option: str, low: int, high: int = 2**63 - 1) -> Callable[[str], int]:
@@ -28,6 +29,23 @@ def whole_number(option: str, low: int, high: int = 2**63 - 1) -> Callable[[str]
     return parse
 
 
+DURATION_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def microseconds_of(text: str, option: str) -> int:
+    """A duration such as 90, 10m or 1.5h in µs."""
+    factor = DURATION_UNITS.get(text[-1:])
+    try:
+        found = microseconds(text[:-1] if factor else text) * (factor or 1)
+    except ValueError:
+        raise UsageError(f"{option} must be a time such as 90, 10m, 2h or 1d, not {text!r}") from None
+    if found < 0:
+        raise UsageError(f"{option} must not be negative, not {text}")
+    if found > LONGEST:
+        raise UsageError(f"{option} is longer than can be kept: {text[:40]}")
+    return found
+
+
 def argument(metavar: str, help: str, **more: Any) -> Any:
     """What a command takes without a name."""
     return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
@@ -43,9 +61,16 @@ def value(name: str, metavar: str, help: str, **more: Any) -> Any:
     return typer.Option(name, metavar=metavar, help=help, **more)
 
 
-def number(name: str, metavar: str, help: str, low: int, high: int = 2**63 - 1) -> Any:
-    """An option with a whole number from ``low`` to ``high``."""
-    return value(name, metavar, help, parser=whole_number(name, low, high))
+def number(
+    name: str, metavar: str, help: str, low: int, high: int = 2**63 - 1, *, old: str | None = None
+) -> Any:
+    """An option with a whole number from ``low`` to ``high``; ``old`` is another name, which goes on."""
+    names = (name,) if old is None else (name, old)
+    return typer.Option(*names, metavar=metavar, help=help, parser=whole_number(name, low, high))
+
+
+SPEC = "a name, perhaps with parameters, such as easy or 'easy(backfill=sjf)'; headway policies lists them."
+"""What a policy spec is."""
 
 
 Trace: TypeAlias = Annotated[
@@ -66,9 +91,7 @@ def policy_names(incomplete: str) -> list[str]:
 
 Policy: TypeAlias = Annotated[
     str,
-    value(
-        "--policy", "SPEC", "Policy; see headway policies.", show_default=False, autocompletion=policy_names
-    ),
+    value("--policy", "SPEC", f"Policy: {SPEC}", show_default=False, autocompletion=policy_names),
 ]
 Procs: TypeAlias = Annotated[
     int | None,
@@ -125,7 +148,7 @@ Feedback: TypeAlias = Annotated[
 ]
 PolicyInForce: TypeAlias = Annotated[
     str,
-    value("--policy", "SPEC", "Policy in force; slurm(seed=1) for a site, else easy."),
+    value("--policy", "SPEC", f"Policy in force, by default slurm(seed=1) for a site, else easy: {SPEC}"),
 ]
 Simulated: TypeAlias = Annotated[
     bool, flag("--simulated", "Take the log as simulated under the policy, not as recorded.")

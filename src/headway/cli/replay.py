@@ -11,7 +11,7 @@ from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import command, this_command
 from headway.cli.report import check_report
-from headway.policies.spec import parse_spec
+from headway.policies.spec import by_site_rules, parse_spec
 from headway.writing import check_replaceable, refuse_existing, replacing
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ FEW = 20_000
 def replay(
     trace: options.Trace,
     policy: Annotated[
-        str, options.value("--policy", "SPEC", "Policy; by default slurm for a site, else easy.")
+        str,
+        options.value("--policy", "SPEC", f"Policy, by default slurm for a site, else easy: {options.SPEC}"),
     ] = "",
     seeds: options.Seeds = 5,
     causes: Annotated[
@@ -102,7 +103,7 @@ def replay(
 
         console = output()
         ledger_table(console, left_out)
-        not_modelled_table(console, inputs.workload.source, found.policy)
+        not_modelled_table(console, inputs.workload.source, by_site_rules(found.policy))
         show(console, found, ranked)
         if not wanted:
             told = (

@@ -29,9 +29,9 @@ def report(
         ),
     ],
     out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FILE", help="Report to write: .html.", show_default=False),
-    ],
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Report to write; by default DIR.html."),
+    ] = None,
     name: Annotated[
         list[str] | None,
         options.value("--name", "NAME", "What a run is called: once for each, in their order."),
@@ -50,6 +50,7 @@ def report(
     seconds with the reason of every start, the ledger, and how everything was made. Runs of one log are
     compared job by job. Runs of different logs need --side-by-side.
     """
+    out = out or Path(f"{folders[0].resolve().name}.html")
     check_report(out, force)
     campaigns = [folder for folder in folders if (folder / "results.parquet").is_file()]
     if campaigns and len(folders) > 1:

@@ -1,4 +1,4 @@
-"""``headway reproduce``: the campaigns of papers, with what each paper says beside what we get."""
+"""``headway reproduce``: the campaigns of papers, with what each paper says next to what we get."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def reproduce(
     Without logs it runs on generated ones. Each paper knows the logs that it used by their names: redirection
     curie, intrepid and ricc; deadline hpc2n, sdsc-blue and sdsc-ds; urgent sdsc-blue and lanl; reallocation
     bordeaux, lyon, toulouse, ctc and sdsc. All papers but reallocation take other logs too, and measure them
-    beside the paper's claims.
+    next to the paper's claims.
 
-    The folder holds a page in Markdown, its figures and the campaigns; an interrupted run goes on where it
+    The folder holds a page in Markdown, its figures and the campaigns; an interrupted run continues where it
     stopped.
     """
     from headway.papers import PAPERS, Request

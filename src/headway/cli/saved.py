@@ -25,6 +25,8 @@ def run_folders(folders: list[Path]) -> list[Path]:
         elif folder.is_dir():
             runs.append(folder)
         else:
+            if folder.exists():
+                raise InputError("is a file; give a folder that simulate or compare wrote", file=folder)
             raise InputError(
                 "there is no such folder; simulate and compare write one with --out", file=folder
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import command
-from headway.policies.spec import parse_spec
+from headway.policies.spec import by_site_rules, parse_spec
 
 
 @command("simulate", example="headway simulate log.swf.gz --policy 'easy(backfill=sjf)' --out result")
@@ -50,15 +50,13 @@ def simulate(
         simulate_as_it_goes(trace, spec, procs, platform, rules, seed, out, force, spreadsheet, json, quiet)
         return
 
-    from headway.cli.first_use import interpreted_meanwhile
     from headway.cli.runs import Inputs
     from headway.schedule.files import save
 
     inputs = Inputs.read(
         trace, procs, platform, annotations, rules, quiet=quiet, site=site, outages=outages, feedback=feedback
     )
-    with interpreted_meanwhile(spec, trace, len(inputs.workload), inputs.display):
-        schedule = inputs.run(spec, seed)
+    schedule = inputs.run(spec, seed)
     summary = schedule.summary()
     if out is not None:
         save(schedule, out, summary, force=force, spreadsheet=spreadsheet)
@@ -69,7 +67,7 @@ def simulate(
 
         console = output()
         ledger_table(console, schedule.workload.ledger)
-        not_modelled_table(console, schedule.workload.source, schedule.policy)
+        not_modelled_table(console, schedule.workload.source, by_site_rules(schedule.policy))
         summary_table(console, schedule, summary)
         if out is not None:
             console.print(f"\nwritten to {out}")

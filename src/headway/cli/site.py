@@ -1,63 +1,30 @@
-"""``headway site``: a Slurm site as tables, out of Slurm, and into a folder."""
+"""``headway site``: show a Slurm site, export it, import it."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 from shutil import rmtree
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from headway.cli import options
 from headway.cli.display import Display, output, print_json
-from headway.cli.frame import command
+from headway.cli.frame import command, group
 from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
 
+site = group("site", "Export a site from Slurm, import it, show it: headway site DIR.", default="show")
+Folder: TypeAlias = Annotated[Path, options.argument("DIR", "The site's folder.")]
 
-@command("site", example="headway site cluster")
-def site(
-    words: Annotated[
-        list[str],
-        options.argument(
-            "DIR | export | import ARCHIVE... DIR | example DIR",
-            "A site's folder to show; export prints the script for a login node; import makes a folder "
-            "of the script's archive, or of the files there are; example writes a small site to try.",
-        ),
-    ],
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Show a Slurm site, get it out of Slurm, or bring it in.
 
-    A site's folder holds slurm.conf or what scontrol shows, what sacctmgr shows, and jobs.txt of sacct.
-    Nodes, partitions, QOS, accounts and parameters are shown as they are understood, and what is not
-    modelled, by name.
+@command("show", example="headway site show cluster", of=site)
+def show(folder: Folder, json: options.Json = False, quiet: options.Quiet = False) -> None:
+    """Show a site as Headway understands it.
 
-    headway site export > export.sh; then, on a login node: sh export.sh 2024-01-01 2025-01-01
+    Lists nodes, partitions, QOS, accounts and parameters, and names what is not modelled. The folder holds
+    slurm.conf or what scontrol shows, what sacctmgr shows, and jobs.txt of sacct.
+    `headway site DIR` is short for this.
     """
-    what, *rest = words
-    if what == "export":
-        if rest:
-            raise UsageError("export takes nothing more; the dates are given to the script it prints")
-        from headway.site.export import script
-
-        sys.stdout.write(script())
-    elif what == "import":
-        _import(rest, quiet)
-    elif what == "example":
-        _example(rest, quiet)
-    elif rest:
-        raise UsageError(f"one folder at a time; {rest[0]!r} is too much")
-    else:
-        _show(Path(what), json, quiet)
-    if what != "export" and not (json or quiet):
-        from headway.cli.first_use import compile_for_the_next
-        from headway.policies.spec import parse_spec
-
-        compile_for_the_next(parse_spec("slurm"), Display())
-
-
-def _show(folder: Path, json: bool, quiet: bool) -> None:
     from headway.site import Site
 
     found = Site.load(folder)
@@ -71,28 +38,43 @@ def _show(folder: Path, json: bool, quiet: bool) -> None:
         site_tables(output(), found)
 
 
-def _example(words: list[str], quiet: bool) -> None:
-    if len(words) != 1:
-        raise UsageError("example takes the folder to make, as in: headway site example fjord")
+@command("export", example="headway site export > export.sh", of=site)
+def export() -> None:
+    """Print a script that collects a site's files.
+
+    The script packs configuration, accounts and job log into an archive. Run it on a login node:
+    sh export.sh 2024-01-01 2025-01-01
+    """
+    from headway.site.export import script
+
+    sys.stdout.write(script())
+
+
+@command("example", example="headway site example fjord", of=site)
+def example(
+    folder: Annotated[Path, options.argument("DIR", "The folder to make.")], quiet: options.Quiet = False
+) -> None:
+    """Write a small, made-up site to try things on."""
     from headway.site.example import write_example
 
-    write_example(Path(words[0]))
-    Display(quiet).say(f"a small site is written to {words[0]}; see it with: headway site {words[0]}")
+    write_example(folder)
+    Display(quiet).say(f"a small site is written to {folder}; see it with: headway site {folder}")
 
 
-def _import(words: list[str], quiet: bool) -> None:
-    if len(words) < 2:
-        raise UsageError("import takes an archive, a folder or files, and then the folder to make")
-    *sources, target = (Path(word) for word in words)
-
+@command("import", example="headway site import headway-site.tar.gz cluster", of=site)
+def bring_in(
+    sources: Annotated[list[Path], options.argument("ARCHIVE...", "The script's archive, or files.")],
+    target: Annotated[Path, options.argument("DIR", "The folder to make.")],
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a folder from the script's archive, or from files."""
     from headway.cli.tables import ledger_table, not_modelled_table
-    from headway.site import Site
-    from headway.site.bringing_in import bring_in
+    from headway.site import Site, bringing_in
     from headway.workload.cancelled import ran_only
 
     display = Display(quiet)
     with display.working(f"reading {', '.join(str(source) for source in sources)}"):
-        taken, passed = bring_in(sources, target)
+        taken, passed = bringing_in.bring_in(sources, target)
         try:
             found = Site.load(target)
             workload = None if found.jobs is None else ran_only(found.read_jobs())
@@ -119,5 +101,5 @@ def _import(words: list[str], quiet: bool) -> None:
         console.print("There is no log; add jobs.txt (sacct --parsable2).")
     else:
         ledger_table(console, workload.ledger)
-        not_modelled_table(console, workload.source, "slurm")
+        not_modelled_table(console, workload.source, by_site_rules=True)
     console.print(f"written to {target}; see it with: headway site {target}")

@@ -14,6 +14,7 @@ from headway.site import PARENT
 from headway.site.limits import NAMES
 from headway.site.node_names import compressed
 from headway.site.parameters import DEFAULTS
+from headway.site.version import TAKEN, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +32,8 @@ def site_tables(console: Console, site: Site) -> None:
         f"{counted(len(site.partitions), 'partition')}",
         style="bold",
     )
+    version = site.config.version
+    console.print(f"Slurm {shown(version)}" if version else f"Slurm: version not known; {TAKEN}", style="dim")
     if site.jobs is not None:
         console.print(f"jobs: {site.jobs.name}", style="dim")
     _nodes(console, site)

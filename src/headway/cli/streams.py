@@ -61,7 +61,6 @@ def simulate_as_it_goes(
             force=force,
             spreadsheet=spreadsheet,
             progress=progress,
-            notify=display.say,
             provenance={"seed": seed, "command": this_command()},
             remedy=ON_COMMAND_LINE,
         )

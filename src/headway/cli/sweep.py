@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from headway.campaign import Progress, Results
-    from headway.cli.sweep_progress import Tell
 
 JUDGED = ("mean_bsld", "mean_wait", "mean_response")
 """Metrics that policies are judged by: the first of them that the campaign has."""
@@ -61,8 +60,8 @@ def sweep(
 ) -> int | None:
     """Run a campaign: policies x parameters x workloads x seeds.
 
-    Only cells that are not in the folder yet are run, so an interrupted sweep goes on where it stopped. A
-    cell is run again when its log, its policy, or a file that a policy of yours imports has changed. What
+    Only cells that are not in the folder yet are run, so an interrupted sweep continues where it stopped. A
+    cell is run again when its log, its policy, or a file that a policy of your own imports has changed. What
     such a policy reads while it runs, and the versions of installed packages, are not looked at: --fresh
     runs all cells again.
     """
@@ -87,14 +86,13 @@ def sweep(
         )
     again = {"retry_failed": retry_failed, "fresh": fresh}
     with _kept_in(folder), shown(quiet) as show:
-        tell = show if quiet else _with_compiling(show)
         if dask is None:
-            results = campaign.run(folder, workers=workers, progress=tell, **again)
+            results = campaign.run(folder, workers=workers, progress=show, **again)
         else:
             from headway.campaign.on_dask import connected
 
             with connected(dask) as client:
-                results = campaign.run(folder, client=client, progress=tell, **again)
+                results = campaign.run(folder, client=client, progress=show, **again)
     failed = results.failed.height
     judged = metric or next((name for name in JUDGED if name in results.frame.columns), None)
     if not quiet:
@@ -105,22 +103,6 @@ def sweep(
         _write_table(results, judged or JUDGED[0], table)
         Display(quiet).say(f"table of {judged} written to {table}")
     return FAULT if failed else None
-
-
-def _with_compiling(show: Tell) -> Tell:
-    """Also say that Slurm's rules are compiled first, once a cell is to be run by them."""
-    from headway.cli.first_use import tell_compiling
-
-    told = False
-
-    def tell(progress: Progress) -> None:
-        nonlocal told
-        if "slurm" in progress.policies and not told:
-            told = True
-            tell_compiling("slurm", Display())
-        show(progress)
-
-    return tell
 
 
 @contextmanager
@@ -147,9 +129,10 @@ def _check_table(file: Path, force: bool) -> None:
 def _write_table(results: Results, metric: str, file: Path) -> None:
     """What each policy changes against its baseline, a line for each workload where there are several."""
     from headway.campaign import tables
+    from headway.campaign.judging import apart
 
-    by = ["workload", "label"] if results.frame["workload"].n_unique() > 1 else ["label"]
-    judged = results.against_baseline(metric, by=by).select(*by, *COLUMNS).rename({"label": "policy"})
+    by = [*apart(results.frame), "label"]
+    judged = results.verdicts(metric).select(*by, *COLUMNS).rename({"label": "policy"})
     if file.suffix == ".tex":
         words = f"{with_unit(metric, results.tau)} against the baseline, intervals of 95 %"
         text = tables.latex(judged, caption=words)
@@ -181,15 +164,34 @@ def _report(results: Results, folder: Path, metric: str | None) -> None:
 
 
 def _verdicts(console: Console, results: Results, metric: str | None) -> None:
-    """How each policy differs from the baseline, with intervals, where the campaign has a baseline."""
-    if metric is None or not results.frame["baseline"].is_not_null().any():
+    """Who leads, and how each policy differs from its baseline: on each workload, with intervals."""
+    from headway.campaign.judging import apart
+    from headway.cli.tables import number
+    from headway.metrics.catalogue import BY_NAME
+
+    if metric is None:
+        return
+    words, several = with_unit(metric, results.tau), apart(results.frame)
+    if metric in BY_NAME and BY_NAME[metric].better:
+        policies = results.frame["label"].n_unique()
+        for workload, lead in results.leads(metric).items():
+            if lead is not None and lead.compared > 1:
+                told = lead.sentence(metric, number(lead.mean), policies, str)
+                console.print(f"{workload}: {told}" if several else told)
+    if not results.frame["baseline"].is_not_null().any():
         return
     try:
-        lines = results.against_baseline(metric, by=("label",)).to_dicts()
+        lines = results.verdicts(metric).to_dicts()
     except UsageError:
         return  # no cell has another one as its baseline
-    words = with_unit(metric, results.tau)
-    heads = ("~policy", "~>blocks", "~>change", "~95 % interval", "~verdict")
+    heads = (
+        *(f"~{name}" for name in several),
+        "~policy",
+        "~>blocks",
+        "~>change",
+        "~95 % interval",
+        "~verdict",
+    )
     table = table_of(*heads, title=f"\n{words} against the baseline", fold=True)
     for line in lines:
         low, high = line["change_low"], line["change_high"]
@@ -197,30 +199,30 @@ def _verdicts(console: Console, results: Results, metric: str | None) -> None:
             "-" if low is None or high is None else f"{signed_percent(low, 1)} to {signed_percent(high, 1)}"
         )
         change = "-" if line["change"] is None else signed_percent(line["change"], 1)
-        table.add_row(line["label"], str(line["blocks"]), change, interval, line["verdict"])
+        cells = (str(line["blocks"]), change, interval, line["verdict"])
+        table.add_row(*(line[name] for name in several), line["label"], *cells)
     console.print(table)
 
 
 def overview(results: Results) -> tuple[list[str], list[list[str]]]:
-    """Medians over the cells of each policy, as texts: the first look at a campaign.
+    """Means over the blocks of each policy, as texts: the first look at a campaign.
 
-    A policy that ran on machines of several sizes, as baselines of redirection do, has a row for each. Of
-    redirection all processors count, as in comparisons.
+    A policy that ran on machines of several sizes, as baselines of redirection do, or on several workloads,
+    has a row for each. Of redirection all processors count, as in comparisons.
     """
-    import polars as pl
-
+    from headway.campaign.judging import apart, means
     from headway.cli.tables import number
 
     frame = results.frame
     wanted = [name for name in ("mean_wait", "mean_bsld", "max_bsld", "utilization") if name in frame.columns]
-    keys = ["label", "capacity"] if frame["capacity"].n_unique() > 1 else ["label"]
-    by = frame.group_by(keys, maintain_order=True).agg(pl.len().alias("cells"), pl.col(wanted).median())
-    names = ["policy", "processors", "cells"] if len(keys) > 1 else ["policy", "cells"]
-    names += [f"median {with_unit(name, results.tau)}" for name in wanted]
+    keys = [*apart(frame), "label", *(["capacity"] if frame["capacity"].n_unique() > 1 else [])]
+    titles = {"label": "policy", "capacity": "processors"}
+    names = [*(titles.get(key, key) for key in keys), "cells"]
+    names += [f"mean of {with_unit(name, results.tau)}" for name in wanted]
     told = len(keys) + 1
     rows = [
         [*(str(value) for value in row[:told]), *(number(value) for value in row[told:])]
-        for row in by.iter_rows()
+        for row in means(frame, keys, wanted).iter_rows()
     ]
     return names, rows
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from headway.cli.display import table_of
 from headway.metrics.catalogue import says_something, unit_of, unit_text
-from headway.plain import counted, number_text
+from headway.plain import counted, number_text, signed_percent
 from headway.units import span_text
 from headway.workload.slurm.not_modelled import left_unmodelled
 
@@ -41,9 +41,9 @@ def ledger_table(console: Console, ledger: Ledger) -> None:
     )
 
 
-def not_modelled_table(console: Console, source: Source, policy: str = "") -> None:
-    """What the site did that the simulation does not, so that nobody takes one for the other."""
-    features = left_unmodelled(source.not_modelled, policy)
+def not_modelled_table(console: Console, source: Source, by_site_rules: bool = False) -> None:
+    """What the site did that the simulation does not, so that one is not taken for the other."""
+    features = left_unmodelled(source.not_modelled, by_site_rules)
     if not features:
         return
     table = table_of("", ">", "", title="Not modelled", show_header=False)
@@ -79,13 +79,14 @@ def number(value: Number) -> str:
 
 
 def percent(change: float) -> str:
-    """A relative change, with as many digits as it takes to see that it is one.
+    """The size of a relative change, with as many digits as it takes to see that it is one.
 
-    >>> percent(-0.214), percent(0.00031), percent(12.5)
-    ('-21.4%', '+0.03%', '+1250.0%')
+    >>> percent(-0.214), percent(0.031), percent(0.00031), percent(12.5)
+    ('21 %', '3.1 %', '0.03 %', '1,250 %')
     """
-    digits = next((digits for digits in (1, 2, 3, 4) if round(abs(change) * 100, digits)), 5)
-    return f"{change:+.{digits}%}"
+    size = abs(change) * 100
+    digits = 0 if size >= 10 else next((digits for digits in (1, 2, 3, 4) if round(size, digits)), 5)
+    return f"{size:,.{digits}f} %"
 
 
 def in_words(seconds: Number) -> str:
@@ -93,32 +94,64 @@ def in_words(seconds: Number) -> str:
     return "" if seconds is None or abs(seconds) < 120 else span_text(seconds)
 
 
-def comparison_table(console: Console, comparison: Comparison, only: Sequence[str] = ()) -> None:
-    """Metrics in lines, policies in columns; all but the first say how much better or worse they are.
+HEADLINES = ("mean_wait", "median_wait", "p95_wait", "mean_bsld", "utilization")
+"""Metrics of a comparison that are shown unless others are asked for."""
+ALERTS = ("dropped", "killed")
+"""Counts that are shown with them where there are any."""
 
-    `only` names the metrics to show; by default all that say something.
+
+def comparison_table(console: Console, comparison: Comparison, only: Sequence[str] = ()) -> None:
+    """Metrics in lines, policies in columns; all but the first say how far they are from the first.
+
+    `only` names the metrics to show, ``all`` those that say something.
     """
-    table = table_of("metric", "unit", *(f"~>{name}" for name in comparison.names), fold=True)
+    table = table_of("metric", *(f"~>{name}" for name in comparison.names), fold=True)
     capacities = [f"{schedule.capacity:,}" for schedule in comparison.schedules]
-    table.add_row("processors", "processors", *capacities)
+    if len(set(capacities)) > 1:
+        table.add_row("processors", *capacities)
     for row in comparison.rows():
-        if row.metric in only if only else any(row.metric in shown(each) for each in comparison.summaries):
-            table.add_row(row.metric, unit_text(row.unit), *(_compared(row)))
+        asked = row.metric in only if only else row.metric in HEADLINES
+        every = "all" in only and any(row.metric in shown(each) for each in comparison.summaries)
+        if asked or every or (row.metric in ALERTS and any(row.values) and not only):
+            table.add_row(row.metric, *(_compared(row)))
     console.print(table)
+
+
+def amount(value: Number, unit: str) -> str:
+    """A number with its unit, times in words.
+
+    >>> amount(10_577, "s"), amount(0.684, "1"), amount(300, "jobs")
+    ('2 h 56 min', '0.684', '300 jobs')
+    """
+    if value is None or unit == "1":
+        return number(value)
+    return span_text(value) if unit == "s" else f"{number(value)} {unit_text(unit)}"
+
+
+def changed(before: Number, after: Number, unit: str) -> str:
+    """How far one number is from another.
+
+    >>> changed(100, 10, "s"), changed(0, 5, "s"), changed(2, 3, "1"), changed(2, 2, "1")
+    ('90 % shorter', 'longer', '50 % higher', '')
+    """
+    if before is None or after is None or before == after:
+        return ""
+    less, more = ("shorter", "longer") if unit == "s" else ("lower", "higher")
+    much = f"{percent((after - before) / before)} " if before > 0 and after >= 0 else ""
+    return much + (less if after < before else more)
+
+
+COLOURS = {"better": "green", "worse": "red"}
 
 
 def _compared(row: Row) -> list[Text]:
     cells = []
-    for value, change, verdict in zip(row.values, row.change, row.verdict, strict=True):
-        cell = Text(number(value))
-        if verdict in ("better", "worse"):
-            much = "" if change is None else f"{percent(change)} "
-            cell.append(f" {much}{verdict}", style="green" if verdict == "better" else "red")
+    for value, verdict in zip(row.values, row.verdict, strict=True):
+        cell = Text(amount(value, row.unit))
+        if verdict in COLOURS and (words := changed(row.values[0], value, row.unit)):
+            cell.append(f", {words}", style=COLOURS[verdict])
         cells.append(cell)
     return cells
-
-
-COLOURS = {"better": "green", "worse": "red"}
 
 
 def difference_tables(console: Console, comparison: Comparison, most: int) -> None:
@@ -149,30 +182,29 @@ def _by_size(console: Console, comparison: Comparison) -> None:
     sizes = [difference.classes["size"] for difference in comparison.differences]
     by_name = [{change.name: change for change in table} for table in sizes]
     names = (f"~>{name}" for name in comparison.names)
-    table = table_of("size", ">jobs", *names, title="\nMean wait by processors (s)", fold=True)
+    table = table_of("size", ">jobs", *names, title="\nMean wait by processors", fold=True)
     for change in max(sizes, key=len):
         others = [_after(each[change.name]) if change.name in each else Text("-") for each in by_name]
-        table.add_row(change.name, f"{change.jobs:,}", number(change.before), *others)
+        table.add_row(change.name, f"{change.jobs:,}", span_text(change.before), *others)
     console.print(table)
 
 
 def _after(change: ClassChange) -> Text:
-    """The mean wait afterwards, and how much better or worse that is."""
-    text = Text(number(change.after))
-    if change.verdict != "same":
-        share = f"{(change.after - change.before) / change.before:+,.1%} " if change.before else ""
-        text.append(f" {share}{change.verdict}", style=COLOURS[change.verdict])
+    """The mean wait afterwards, and how much shorter or longer that is."""
+    text = Text(span_text(change.after))
+    if words := changed(change.before, change.after, "s"):
+        text.append(f", {words}", style=COLOURS[change.verdict])
     return text
 
 
 def _owners(console: Console, difference: Difference, most: int) -> None:
-    table = table_of("who gains, who loses", ">jobs", ">mean wait before (s)", ">after (s)")
+    table = table_of("who gains, who loses", ">jobs", ">mean wait before", ">after")
     for key in (key for key in difference.classes if key != "size"):
         if len(difference.classes[key]) < 2:
             continue  # everybody's name is unknown, or there is one queue: the table above said it
         for change in (*difference.winners(key, most), *reversed(difference.losers(key, most))):
             table.add_row(
-                Text(f"{key} {change.name}"), f"{change.jobs:,}", number(change.before), _after(change)
+                Text(f"{key} {change.name}"), f"{change.jobs:,}", span_text(change.before), _after(change)
             )
     if table.rows:
         console.print(table)
@@ -183,7 +215,7 @@ def _jobs(console: Console, difference: Difference, most: int) -> None:
     delayed = [change for change in difference.jobs if change.after > change.before][-most:]
     if not spared and not delayed:
         return
-    heads = ("jobs that changed most", ">procs", ">walltime (s)", ">wait before (s)", ">after (s)", "")
+    heads = ("jobs that changed most", ">processors", ">walltime", ">wait before", ">after", "")
     table = table_of(*heads)
     for change in (*spared, *delayed):
         gained = change.after < change.before
@@ -192,7 +224,54 @@ def _jobs(console: Console, difference: Difference, most: int) -> None:
             f"{span} {'earlier' if gained else 'later'}", style=COLOURS["better" if gained else "worse"]
         )
         table.add_row(
-            f"job {change.job}", f"{change.procs:,}", number(change.walltime), number(change.before),
-            number(change.after), verdict,
+            f"job {change.job}", f"{change.procs:,}", span_text(change.walltime), span_text(change.before),
+            span_text(change.after), verdict,
         )  # fmt: skip
     console.print(table)
+
+
+def verdict(comparison: Comparison) -> str:
+    """Which run has the shortest mean wait, by how much, and whether that may be chance."""
+    if len(comparison.names) < 2 or not all(map(len, comparison.schedules)):
+        return ""
+    if not comparison.same_jobs:
+        return "The runs did not schedule the same jobs, so none is called the better one."
+    waits = [summary["mean_wait"] for summary in comparison.summaries]
+    best = waits.index(min(waits))
+    others = [place for place in range(len(waits)) if place != best]
+    rival = 0 if best else min(others, key=lambda place: waits[place])
+    name, other, wait = comparison.names[best], comparison.names[rival], span_text(waits[best])
+    if waits[best] == waits[rival]:
+        return (
+            f"All have the same mean wait, {wait}."
+            if len(set(waits)) == 1
+            else (f"{name} and {other} have the shortest mean wait, {wait}.")
+        )
+    words = changed(waits[rival], waits[best], "s")
+    sure = _sure(comparison, best, rival)
+    return f"{name} has the shortest mean wait: {wait}, {words} than under {other}; {sure}."
+
+
+def _sure(comparison: Comparison, best: int, rival: int) -> str:
+    """Whether the weeks of the log tell two runs apart."""
+    import numpy as np
+
+    from headway.campaign.intervals import paired
+    from headway.units import SECOND, WEEK
+
+    one, two = comparison.schedules[best], comparison.schedules[rival]
+    jobs = np.sort(one.workload.columns["job"])
+    mine, theirs = (each.workload.rows_of(jobs)[1] for each in (one, two))
+    new, old = one.wait[mine] / SECOND, two.wait[theirs] / SECOND
+    week = (one.submit[mine] - one.submit.min()) // WEEK
+    found = paired(week, new, old, np.ones(len(jobs)))
+    if not found.enough:
+        weeks = "1 week is" if found.blocks == 1 else f"{found.blocks} weeks are"
+        return f"{weeks} too few to tell whether that is chance"
+    low, high = found.change_low, found.change_high
+    apart = "more than chance" if found.significant else "which may be chance"
+    if low is None or high is None:
+        return f"{apart} over {found.blocks} weeks"
+    return (
+        f"{apart} (95 % interval over {found.blocks} weeks: {signed_percent(low)} to {signed_percent(high)})"
+    )

@@ -35,7 +35,8 @@ def what_if(
         Path | None, options.value("--variants", "FILE", "File with a variant in each line.")
     ] = None,
     policy: Annotated[
-        str, options.value("--policy", "SPEC", "Policy of the base; slurm for a site, else easy.")
+        str,
+        options.value("--policy", "SPEC", f"Policy, by default slurm for a site, else easy: {options.SPEC}"),
     ] = "",
     seeds: options.Seeds = 3,
     procs: options.Procs = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from headway.cli import options
 from headway.cli.display import output, print_json, table_of
 from headway.cli.frame import command
-from headway.cli.grids import microseconds_of
 from headway.cli.inputs import check_choices
 from headway.cli.outlooks import live_outlook, outlook_of, past_of, policy_of
 from headway.errors import UsageError
@@ -19,16 +19,21 @@ from headway.units import LONGEST, NEVER, SECOND, date_text, duration, microseco
 
 if TYPE_CHECKING:
     from headway.forecast import Record
-    from headway.forecast.answer import Answer, Question, Told
+    from headway.forecast.answer import Answer, Effect, Question, Told
 
 SHOWN = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95)
 """Chances that are printed; the JSON document has all."""
 
 
-@command("when", example="headway when log.swf.gz --procs 512 --walltime 6h")
+@command("when", example="headway when log.swf.gz --job-procs 512 --walltime 6h")
 def when(
     trace: options.Trace,
-    procs: Annotated[int | None, options.number("--procs", "N", "Processors of the job.", 1)] = None,
+    procs: Annotated[
+        int | None,
+        options.number(
+            "--job-procs", "N", "Processors of the job; --procs is the old name.", 1, old="--procs"
+        ),
+    ] = None,
     walltime: Annotated[
         str, options.value("--walltime", "TIME", "Walltime of the job: 90, 10m, 6h or 2d.")
     ] = "",
@@ -91,15 +96,15 @@ def when(
 
     The chances come from some hundred simulated futures. They know only what was known at the instant: who
     runs and waits, how long jobs ran that have ended, how many came at such hours. The policy in force
-    goes on from there. The errors of past forecasts correct the answer.
+    continues from there. The errors of past forecasts correct the answer.
     """
     check_choices(machine, None, json, quiet, site)
     if (job is None) == (procs is None) or (job is None) == (not walltime):
-        raise UsageError("give either --procs and --walltime of a new job, or --job of the log")
-    asked = None if procs is None else (procs, microseconds_of(walltime, "--walltime"))
+        raise UsageError("give either --job-procs and --walltime of a new job, or --job of the log")
+    asked = None if procs is None else (procs, options.microseconds_of(walltime, "--walltime"))
     if asked is not None and not asked[1]:
         raise UsageError("--walltime must be above 0")
-    chances = microseconds_of(within, "--within")
+    chances = options.microseconds_of(within, "--within")
     if (live is None) != (not cluster):
         raise UsageError("--live GRID.toml and --cluster NAME belong together: a cluster of that grid")
 
@@ -138,6 +143,8 @@ def when(
     elif not quiet:
         from headway.cli.tables import ledger_table
 
+        if any(word.partition("=")[0] == "--procs" for word in sys.argv):
+            inputs.display.say("--procs is the job's here and the machine's elsewhere; write --job-procs")
         ledger_table(output(), ledger)
         _show(outlook.record, found, chances, str(outlook.forward.policy.spec.brief))
 
@@ -234,6 +241,7 @@ def _partitions(record: Record, question: Question) -> list[tuple[str, int]]:
 def described(record: Record, found: Answer, within: int, policy: str) -> dict[str, Any]:
     """Everything as plain data; times in seconds."""
     from headway.forecast import LEVELS
+    from headway.forecast.forecast import quantile
 
     def one(told: Told) -> dict[str, Any]:
         of, plan = told.forecast, told.forecast.plan
@@ -251,6 +259,19 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
             "end": [told.end(level) / SECOND for level in LEVELS],
         }
 
+    def effect(other: Effect) -> dict[str, Any]:
+        of = other.forecast
+        return {
+            "name": other.name,
+            "procs": other.question.procs,
+            "walltime": other.question.walltime / SECOND,
+            "submit": of.submit / SECOND,
+            "levels": LEVELS.tolist(),
+            "simulated_wait": (of.at_levels() / SECOND).tolist(),
+            "starts_later": [quantile(other.starts, level) / SECOND for level in LEVELS],
+            "waits_longer": [quantile(other.waits, level) / SECOND for level in LEVELS],
+        }
+
     main = found.main.forecast
     return {
         "log": record.workload.source.name,
@@ -262,7 +283,8 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
         "draws": len(main.starts),
         "teachers": found.taught,
         "job": one(found.main),
-        "what_would_help": [one(other) for other in found.others],
+        "history_weight": found.history,
+        "what_would_help": [effect(other) for other in found.others],
         "never": found.never,
     }
 
@@ -274,6 +296,13 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     def wait(us: int) -> str:
         return "at once" if us <= 0 else duration(us - us % 1_000_000)
 
+    if found.history >= 0.5:
+        alone = "history alone" if found.history == 1 else "mostly history"
+        console.print(
+            f"This answer is {alone} (weight {found.history:.0%}): what like jobs waited foretold the last "
+            f"{counted(found.taught, 'job')} better than the simulated queue did",
+            style="bold",
+        )
     console.print(
         f"{counted(main.question.procs, 'processor')} for {duration(main.question.walltime)} under {policy}, "
         f"asked at {clock(of.now)}: {counted(of.running, 'job')} running, {of.waiting:,} waiting\n"
@@ -290,14 +319,14 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         style="bold",
     )
     said = (
-        f"corrected by {counted(found.taught, 'past forecast')}"
+        f"corrected by {counted(found.taught, 'past forecast')}; history weighs {found.history:.0%}"
         if found.taught
         else "not corrected by past forecasts"
     )
     console.print(f"{counted(len(of.starts), 'draw')}, {said}", style="dim")
     if found.others:
         console.print("\nWhat would help", style="bold")
-        _others(console, found, within, wait)
+        _others(console, found, wait)
     for name in found.never:
         console.print(f"{name}: such a job could never start there")
 
@@ -317,11 +346,19 @@ def chance_text(chance: float, draws: int) -> str:
     return "under 5%" if chance < 0.05 else f"over {most}%" if chance >= 0.99 else f"{chance:.0%}"
 
 
-def _others(console: Any, found: Answer, within: int, wait: Any) -> None:
-    table = table_of(
-        "change", f">within {duration(within)}", ">instead of", ">half start within", ">9 of 10 within"
-    )
-    before = share(found.main, within)
-    for told in found.others:
-        table.add_row(told.name, share(told, within), before, wait(told.wait(0.5)), wait(told.wait(0.9)))
+def _others(console: Any, found: Answer, wait: Any) -> None:
+    """Differences in the simulation, on the same draws."""
+    from headway.forecast.forecast import quantile
+
+    def by(us: int, less: str, more: str) -> str:
+        return "no difference" if abs(us) < SECOND else f"{wait(abs(us))} {less if us < 0 else more}"
+
+    table = table_of("change", ">starts", ">in 9 of 10 futures between", ">waits")
+    for one in found.others:
+        low, middle, high = (
+            by(quantile(one.starts, level), "earlier", "later") for level in (0.05, 0.5, 0.95)
+        )
+        waits = by(quantile(one.waits, 0.5), "less", "more")
+        table.add_row(one.name, middle, low if low == high else f"{low} and {high}", waits)
     console.print(table)
+    console.print("by the simulation alone, in the same futures with and without the change", style="dim")

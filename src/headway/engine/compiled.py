@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from headway.engine import clock as clockwork
-from headway.engine.tables import NO_MEMORY, Clock, Kind, State, World, kind_of, tables_like
+from headway.engine.tables import NO_MEMORY, Kind, State, World, kind_of, tables_like
 from headway.jit import kernels
-from headway.units import NEVER
 
 BATCH = 200_000
 """At most so many instants between two reports of progress."""
-
-QUEUES = ("headway.policies.queueing.", "headway.policies.backfilling.")
-"""Policies that the first simulation on a machine may run interpreted."""
-
-WORTH_REWRITING = 1000
-"""Fewer jobs are simulated before the kernels are rewritten."""
 
 
 def hook_signature(memory: Any = NO_MEMORY) -> Any:
@@ -52,14 +44,7 @@ def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
 
 def interpreted_loop(hook: Callable[[int, State], None], state: State, world: World, instants: int) -> int:
     """The loop as plain Python. Our policies read single numbers, and lists and views give them faster."""
-    home, jobs = str(getattr(hook, "__module__", "")), state.jobs.shape[1]
-    is_whole = instants > BATCH // 2 and state.clock[Clock.HORIZON] == NEVER
-    if home.startswith(QUEUES) and is_whole and jobs >= WORTH_REWRITING:
-        from headway.engine.plain_python import NotPlain, run_loop
-
-        with suppress(NotPlain):
-            return run_loop(hook, state, world, instants)
-    if home.startswith("headway."):
+    if str(getattr(hook, "__module__", "")).startswith("headway."):
         views: dict[str, Any] = {
             name: _view(table) for name, table in state._asdict().items() if isinstance(table, np.ndarray)
         }
@@ -122,10 +107,3 @@ def hook_as_value(hook: Callable[[int, State], None], memory: Any = NO_MEMORY) -
 def _addressed(hook: Callable[[int, State], None], kind: Kind) -> Any:
     compiled = hook if hasattr(hook, "py_func") else _compiled_as(hook, kind)
     return kernels.Addressed(compiled, _signature_over(kind))
-
-
-def is_cached(hook: Callable[[int, State], None], loop: Callable[..., int] = clockwork.loop) -> bool:
-    """Whether the loop and a policy were compiled before on this machine."""
-    if kernels.INTERPRETED:
-        return True
-    return all(kernels.in_cache(function) for function in (loop, hook))

@@ -52,6 +52,8 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
     fault = int(state.clock[Clock.FAULT])
     if fault == Fault.SLEPT:
         return f"{at} the policy asked to be woken at a time that is not later than now"
+    if fault == Fault.NO_ROOM:
+        return f"{at} the policy has more to note than its tables have room for: an error in the policy"
     known = 0 <= job < state.jobs.shape[1]
     name = job_name(job, ids)
     if not known:

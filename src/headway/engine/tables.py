@@ -295,6 +295,7 @@ class Fault(IntEnum):
     NOT_SUSPENDED = 6
     TOO_FAR = 7
     NODE_FULL = 8
+    NO_ROOM = 9
 
 
 @by_address

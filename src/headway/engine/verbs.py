@@ -7,7 +7,7 @@ explanation that names the job and the instant.
 from __future__ import annotations
 
 from headway.engine.shares import free_shares, keep_aside, propose_again, proposed_cpus, take_shares
-from headway.engine.tables import OPEN, Clock, Ended, Fault, Job, Phase, Pool, Run, Share, State, Why
+from headway.engine.tables import OPEN, Clock, Ended, Fault, Job, Phase, Pool, Run, Share, State, Table, Why
 from headway.jit.kernels import kernel
 
 NOBODY = -1
@@ -21,6 +21,12 @@ def refuse(state: State, fault: int, job: int) -> bool:
         state.clock[Clock.FAULT] = fault
         state.clock[Clock.FAULT_JOB] = job
     return False
+
+
+@kernel
+def has_room(state: State, count: int, table: Table) -> bool:
+    """Whether a policy's table with ``count`` entries has room for another; refused where it has not."""
+    return count < table.shape[-1] or refuse(state, Fault.NO_ROOM, NOBODY)
 
 
 @kernel

@@ -91,7 +91,9 @@ def _facts(case: Case) -> list[str]:
     asked = f"{processors(case.procs)} for at most {duration(int(schedule.walltime[row]))}"
     user = int(schedule.workload.columns["user"][row])
     whose = f" by user {schedule.workload.name_of('user', user)}" if user >= 0 else ""
-    wait = "started at once" if start == case.submit else f"waited {duration(start - case.submit)}"
+    wait = "started at once" if case.start == case.submit else f"waited {duration(case.start - case.submit)}"
+    if start > case.start:
+        wait += f", was stopped, started again {at(start, case)}"
     return [
         f"Submitted {at(case.submit, case)}{whose}, it asked for {asked}.",
         *_waited_for(case),

@@ -120,6 +120,8 @@ def redirected(case: Case) -> list[str]:
     """A run in the principal group was stopped, and the job went on in the redirection group."""
     if "redirection" not in case.schedule.groups:
         return []
+    if "theta" not in case.spec.params:  # the schedule does not say under which policy its clusters were
+        return _stopped(case, "redirected", "stopped, and it started again in the redirection group")
     said = []
     for place, piece in enumerate(case.own[:-1]):
         if case.pieces.ended[piece] in TO_REDIRECTION:

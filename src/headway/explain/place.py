@@ -14,7 +14,7 @@ from headway.platform.node_table import nodes_of
 from headway.platform.outages import Outages
 from headway.platform.processor_sets import numbers
 from headway.policies.nodes.baseline import Baseline
-from headway.policies.pools import cluster_pools, cluster_sizes, policy_at
+from headway.policies.pools import cluster_pools, policy_at
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
 from headway.schedule.codes import ENDED, STATES
@@ -225,7 +225,7 @@ class Case:
         if urgent is None or urgent[self.row]:
             return False
         try:
-            return self.spec.name == "ujfb" and self.spec.params["idle"] != "lent"
+            return self.spec.policy.keeps_processors
         except HeadwayError:
             return False
 
@@ -301,9 +301,9 @@ def _size(schedule: Schedule, pieces: Pieces, piece: int, name: str, unknown: in
     labels, code = schedule.labels.get(name, ()), int(getattr(pieces, name)[piece])
     label = labels[code] if code < len(labels) else str(code)
     there = -1 if pieces.cluster is None else int(pieces.cluster[piece])
-    pools = cluster_pools(schedule.policy, schedule.platform)
     if name == "group":
+        pools = cluster_pools(schedule.policy, schedule.platform)
         of_cluster = [pool.procs for pool in pools if (pool.cluster, pool.group) == (max(there, 0), label)]
         return of_cluster[0] if of_cluster else schedule.groups.get(label, unknown)
-    sizes = cluster_sizes(schedule.policy, schedule.platform)
-    return sizes[there] if there < len(sizes) else unknown
+    clusters = schedule.platform.clusters
+    return clusters[there].procs if there < len(clusters) else unknown

@@ -90,6 +90,8 @@ def borrowers(case: Case, piece: int) -> np.ndarray:
     sets = case.pieces.processors
     if sets is None or not sets[piece]:
         began = (case.schedule.start >= begin - 1) & (case.schedule.start < end)
+        if case.schedule.cluster is not None:
+            began &= case.schedule.cluster == case.schedule.cluster[case.row]
         return np.flatnonzero(began & urgent)
     users = sharing(case, piece, aside=False)
     return np.asarray(users[urgent[users]])

@@ -128,7 +128,7 @@ def _places(
     schedule: Schedule, codes: dict[str, Ints | None], pieces: int
 ) -> tuple[Sequence[str], Ints, Ints]:
     """Names and sizes of the bands, and the band of each piece."""
-    found = places_of(codes, schedule.labels, schedule.groups, schedule.platform, schedule.policy)
+    found = places_of(codes, schedule.labels, schedule.groups, schedule.platform)
     if "group" in found and "cluster" in found:
         return _groups_of_clusters(schedule, found["cluster"].codes, found["group"])
     for name in ("node", "group", "cluster"):

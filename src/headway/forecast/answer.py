@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from headway.forecast.check import corrected, in_turn
 from headway.forecast.correction import FEWEST, Correction
 from headway.forecast.forecast import DRAWS, Forecast, NeverStarts, Outlook, quantile
 from headway.forecast.instant import Instant
-from headway.forecast.levels import LEVELS
+from headway.forecast.levels import LEVELS, LONGEST
 from headway.forecast.record import Record
 from headway.forecast.waits import Waits
 from headway.plain import Progress
@@ -86,15 +87,38 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
+class Effect:
+    """What a change does in the simulation: differences on the same draws, never what like jobs waited."""
+
+    name: str
+    question: Question
+    forecast: Forecast
+    asked: Forecast
+    """Of the job as asked."""
+
+    @cached_property
+    def waits(self) -> Ints:
+        """[draw] how much longer it waits (µs), each from its own submission; LONGEST at most."""
+        return np.asarray(np.minimum(self.forecast.waits, LONGEST) - np.minimum(self.asked.waits, LONGEST))
+
+    @property
+    def starts(self) -> Ints:
+        """[draw] how much later it starts (µs), below 0 earlier."""
+        return np.asarray(self.waits + (self.forecast.since - self.asked.since))
+
+
+@dataclass(frozen=True, eq=False)
 class Answer:
-    """What is told of a job, and of the same job otherwise."""
+    """What is told of a job, and what changes of it would do."""
 
     main: Told
-    others: list[Told]
+    others: list[Effect]
     taught: int
     """How many past forecasts the correction has learned from; 0 where nothing was corrected."""
     never: list[str] = field(default_factory=list)
     """Others by name that could never start."""
+    history: float = 0.0
+    """How much the waits of like jobs count in ``main``, 0 to 1; the rest is the simulation."""
 
 
 def ranks(draws: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -115,7 +139,7 @@ def answer(
     others: Sequence[tuple[str, Question]] = (),
     progress: Progress | None = None,
 ) -> Answer:
-    """Forecast a job, and others beside it, at an instant; past forecasts teach the correction first."""
+    """Forecast a job at an instant, corrected by past forecasts, and what changes of it would do."""
     total = teachers + 1 + len(others)
 
     def told(done: int) -> None:
@@ -123,35 +147,35 @@ def answer(
             progress(done, total)
 
     waits = Waits(outlook.record)
-    main = question.asked_of(outlook, now)  # or NeverStarts, before anything is simulated
+    asked = question.asked_of(outlook, now)  # or NeverStarts, before anything is simulated
     correction = teach(outlook, now, teachers, seed, waits, lambda done, _: told(done)) if teachers else None
-    if correction is not None:
-        waits.learn(now)
     outlook.run_times.learn(now)
 
-    def tell(name: str, question: Question, asked: tuple[Outlook, int]) -> Told:
+    def simulated(question: Question, asked: tuple[Outlook, int]) -> Forecast:
         of, row = asked
         of.run_times.take_over(outlook.run_times)
         submit = now + question.later if question.later else None
-        found = of.at(of_job(of.record, now, row), row, draws, seed, submit)
-        quantiles = found.at_levels()
-        if correction is not None:
-            waits.record = of.record
-            waited = found.since - found.submit
-            history = waits.quantiles(row, waited)
-            nobody_so_long = waited > 0 and not history.any()
-            quantiles = correction.tell(quantiles, quantiles if nobody_so_long else history)
-        return Told(name, question, found, quantiles, correction is not None)
+        return of.at(of_job(of.record, now, row), row, draws, seed, submit)
 
-    found, never = [tell("as asked", question, main)], []
+    found = simulated(question, asked)
+    quantiles, weight = found.at_levels(), 0.0
+    if correction is not None:
+        waits.learn(now)
+        waits.record, waited = asked[0].record, found.since - found.submit
+        history = waits.quantiles(asked[1], waited)
+        nobody_so_long = waited > 0 and not history.any()
+        weight = 0.0 if nobody_so_long else correction.weight_of_history(quantiles)
+        quantiles = correction.tell(quantiles, quantiles if nobody_so_long else history)
     told(teachers + 1)
+    effects, never = [], []
     for place, (name, other) in enumerate(others, 2):
         try:
-            found.append(tell(name, other, other.asked_of(outlook, now)))
+            effects.append(Effect(name, other, simulated(other, other.asked_of(outlook, now)), found))
         except NeverStarts:
             never.append(name)
         told(teachers + place)
-    return Answer(found[0], found[1:], 0 if correction is None else correction.taught, never)
+    main = Told("as asked", question, found, quantiles, correction is not None)
+    return Answer(main, effects, 0 if correction is None else correction.taught, never, weight)
 
 
 def teach(

@@ -99,6 +99,14 @@ class Correction:
         history, mended, waits = self._window("history", "mended", "wait")
         return np.asarray(pinballs(waits[:, None] - history) < pinballs(waits[:, None] - mended))
 
+    def weight_of_history(self, simulated: Ints) -> float:
+        """How much history counts in what is told, 0 to 1: the mean over LEVELS."""
+        sure = bool(simulated[-1] <= 0)
+        blended = sum(past.sure == sure for past in self._known) >= FEWEST
+        if len(self._known) < FEWEST:
+            return 0.0
+        return float(np.mean(np.where(self.alone(), 1.0, 1 - self.blend() if blended else 0.0)))
+
     def _window(self, *names: str) -> list[Floats]:
         """Columns of the last forecasts whose jobs have started."""
         return [np.array([getattr(past, name) for past in self._known[-WINDOW:]]) for name in names]

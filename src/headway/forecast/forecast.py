@@ -11,7 +11,7 @@ Nothing that happened after the instant is looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -127,6 +127,17 @@ class Outlook:
             )
         return other, row
 
+    def with_request(self, row: int, procs: int, walltime: int) -> Outlook | None:
+        """The same where a job of the record asks for something else; None where it could never run."""
+        columns = {name: column.copy() for name, column in self.record.workload.columns.items()}
+        columns["procs"][row], columns["walltime"][row] = procs, walltime
+        workload = self.record.workload.replaced(columns=columns)
+        other = Outlook(replace(self.record, workload=workload), self.policy)
+        if len(other.record) < len(self.record):
+            return None
+        other.run_times.take_over(self.run_times)
+        return other
+
     def of_row(self, row: int, now: int | None = None, draws: int = DRAWS, seed: int = 0) -> Forecast:
         """Of a job of the record that waits at ``now``, by default when it is submitted."""
         submit = int(self.record.workload.submit[row])
@@ -152,8 +163,9 @@ class Outlook:
         arrivals = Arrivals(instant.record, instant.now, days, self.forward.policy.takes_cancelled)
 
         def futures() -> Iterator[Future]:
-            for run_time in times:
-                come, when = arrivals.draw(rng)
+            for draw, run_time in enumerate(times):
+                # Each draw has numbers of its own: whatever is asked, the same jobs come in it.
+                come, when = arrivals.draw(np.random.default_rng([seed, 3, draw]))
                 yield Future(run_time, come, when, arrivals.run_times(come))
 
         if planned == instant.now and not self.forward.plans_with_draws:

@@ -26,9 +26,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Tuple = TypeVar("Tuple", bound=type)
 
 
-KEPT = cache.keeping().folder
-"""The folder of compiled kernels, None where there is none that is ours alone."""
-
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 """True when kernels run as plain Python; then numba is not even imported."""
 
@@ -46,37 +43,32 @@ if TUNED:
 if not INTERPRETED:
     numba, types = import_module("numba"), import_module("numba.core.types")
     njit = numba.njit
-    cache.share()
 tuning: Any = None
 if TUNED:
     tuning = import_module("headway.jit.tuning")
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
     tuning.see_blas_from_afar()
-    tuning.load_before_all_is_known()
     tuning.ask_once()
     tuning.count_no_references()
     tuning.know_arrays()
     tuning.take_parts_as_they_were_put()
     tuning.measure_once()
     tuning.type_functions_once()
-    passes = import_module("headway.jit.passes")
-    passes.collect_no_garbage()
-    passes.leave_out_passes()
+    tuning.leave_out_passes()
 
 
 def kept(function: Function, *signature: Any, **options: Any) -> Function:
-    """Compile, and keep what comes out on disk where there is a folder that is ours alone."""
-    if KEPT is None or INTERPRETED:
-        return unkept(function, *signature, **options)
-    with cache.kept_in(KEPT):
-        try:
-            return unkept(function, *signature, cache=True, **options)
-        except RuntimeError as error:
-            if "cannot cache function" not in str(error):
-                raise
-            cache.say_trouble(KEPT)
-            return unkept(function, *signature, **options)
+    """Compile, for a signature at once, and keep what comes out on disk (:mod:`headway.jit.cache`)."""
+    if INTERPRETED:
+        return function
+    compiled: Any = njit(**options)(function)
+    cache.Kept(compiled)
+    if signature:
+        with import_module("numba.core.typeinfer").register_dispatcher(compiled):
+            compiled.compile(*signature)
+            compiled.disable_compile()
+    return compiled  # type: ignore[no-any-return]
 
 
 def unkept(function: Function, *signature: Any, **options: Any) -> Function:
@@ -243,8 +235,3 @@ def by_address(named: Tuple) -> Tuple:
 def type_of(value: Any) -> Any:
     """numba's type of a value such as a tuple of tables."""
     return numba.typeof(value)
-
-
-def in_cache(function: Callable[..., Any]) -> bool:
-    """Whether a compiled form of a function is on disk."""
-    return cache.holds(function.__qualname__)

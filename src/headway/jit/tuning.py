@@ -24,6 +24,22 @@ LOSE_BY_UNROLLING = "slurm"
 types: Any = numba_types
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+NEEDLESS = frozenset(
+    {
+        "with_lifting",
+        "make_function_op_code_to_jit_function",
+        "find_literally",
+        "literal_unroll",
+        "LiteralPropagation",
+        "Rewrite dynamic raises",
+        "inline_overloads",
+        "nopython_rewrites",
+        "dump_parfor_diagnostics",
+    }
+)
+"""numba's passes over ``with``, closures, literal types, whole arrays and parallel loops."""
+CLOSURES = "inline_closure_likes"
+
 
 def is_inner() -> bool:
     """Whether numba is at a kernel that only other kernels use: none else lacks a wrapper and the lock."""
@@ -192,29 +208,6 @@ def see_blas_from_afar() -> None:
             load()
 
     setattr(linalg, "ensure_blas", ensure_blas)  # noqa: B010
-
-
-def load_before_all_is_known() -> None:
-    """Load our kernels from the disk before numba has made itself ready to compile.
-
-    It does that first, also where all is compiled, and it is a sixth of the time of a short command. Who
-    compiles makes numba ready in any case. Functions of others are loaded as ever: they may use what only
-    then is there.
-    """
-    from numba.core import caching
-    from numba.core.runtime.nrt import rtsys
-
-    kept: Any = caching.Cache
-    make_ready_and_load = kept.load_overload
-
-    def load_overload(cache: Any, signature: Any, context: Any) -> Any:
-        if not cache._py_func.__module__.startswith("headway."):
-            return make_ready_and_load(cache, signature, context)
-        rtsys.initialize(context)
-        with cache._guard_against_spurious_io_errors():
-            return cache._load_overload(signature, context)
-
-    setattr(kept, "load_overload", load_overload)  # noqa: B010
 
 
 def ask_once() -> None:
@@ -410,3 +403,40 @@ def looks_at_own(function: Any) -> bool:
 def has_closures(code: CodeType) -> bool:
     """Whether a function has others inside it, such as a comprehension."""
     return any(isinstance(constant, CodeType) for constant in code.co_consts)
+
+
+def is_plain(state: Any) -> bool:
+    """Whether numba is at an inner kernel of this package."""
+    return is_inner() and state.func_id.modname.startswith("headway.")
+
+
+def leave_out_passes() -> None:
+    """Run the passes that a kernel needs, and nothing around them: numba times each and tells listeners."""
+    from numba.core import compiler_machinery as machinery
+    from numba.core.postproc import PostProcessor
+    from numba.core.transforms import canonicalize_cfg
+
+    manager: Any = machinery.PassManager
+    run_any: Any = manager._runPass
+    registered: Any = machinery._pass_registry
+    in_order: Any = canonicalize_cfg
+    process: Any = PostProcessor
+
+    def run_pass(manager: Any, index: int, compiler_pass: Any, state: Any) -> None:
+        if not is_plain(state):
+            run_any(manager, index, compiler_pass, state)
+            return
+        name = compiler_pass.name()
+        if name in NEEDLESS or (name == CLOSURES and not has_closures(state.func_id.code)):
+            return
+        compiler_pass.analysis = manager._analysis
+        compiler_pass.run_initialization(state)
+        changed = compiler_pass.run_pass(state)
+        compiler_pass.run_finalizer(state)
+        if registered.get(type(compiler_pass)).mutates_CFG:
+            if changed:
+                process(state.func_ir).run()
+            else:
+                state.func_ir.blocks = in_order(state.func_ir.blocks)
+
+    setattr(manager, "_runPass", run_pass)  # noqa: B010

@@ -78,12 +78,16 @@ class Accounts:
             self.journal.set_attempt(attempt.number, state="releasing")
         row = self.journal.task(attempt.task)
         (self.staying.add if found.get("stays") else self.staying.discard)(row.number)
+        planned = {name: found[name] for name in ("start", "completion") if found.get(name) is not None}
+        if planned.items() - {"start": attempt.start, "completion": attempt.completion}.items():
+            self.journal.set_attempt(attempt.number, **planned)
         if state in ("held", "waiting"):
             if row.state in (RUNNING, SUSPENDED):  # stopped by the policy of its cluster, to be run again
                 self.journal.set_task(row.number, state="waiting", started=None)
         elif state in (RUNNING, SUSPENDED):
             self._note_spans(attempt, found, now)
             if (row.state, row.started) != (state, found.get("started")):
+                self._note_start(attempt, found)
                 self.journal.set_task(row.number, state=state, started=found.get("started"))
         elif state in ENDINGS:
             self._over(attempt, row, ENDINGS[state], found, now)
@@ -97,6 +101,7 @@ class Accounts:
         started, ended = found.get("started"), found.get("ended") or now
         with self.journal.together():
             self._note_spans(attempt, found, ended)
+            self._note_start(attempt, found)
             self.journal.set_attempt(attempt.number, state="over", procs=found.get("procs") or attempt.procs)
             code = found.get("code")
             self.journal.set_task(row.number, state=state, started=started, ended=ended, code=code)
@@ -115,6 +120,11 @@ class Accounts:
                 spans = closed(known, min(since, now))
         if spans != known:
             self.journal.set_spans(attempt, spans)
+
+    def _note_start(self, attempt: Attempt, found: dict[str, Any]) -> None:
+        """Why it started, and in which pool, where its server says so."""
+        if found.get("why") is not None:
+            self.journal.set_start(attempt, found["why"], found.get("pool") or 0)
 
     def _stray(self, proxy: Proxy, name: str) -> None:
         """A job of ours that should not be there, as one that came after nobody answered: take it back."""

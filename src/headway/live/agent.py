@@ -6,17 +6,21 @@ journal and the servers say. Around them: the journal, polls, and the settling o
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
 from headway.errors import HeadwayError
+from headway.live import outside
 from headway.live.accounts import Accounts
 from headway.live.grid_file import Grid, Site
-from headway.live.journal import OVER, RUNNING, SUSPENDED, Journal, TaskRow
+from headway.live.journal import OVER, RUNNING, SUSPENDED, Journal, JournalError, TaskRow
 from headway.live.proxy import Proxy
 from headway.live.script import remove_fence
+from headway.live.server import NAME, widest
+from headway.live.spans import final_run, time_suspended
 from headway.live.task import Task
 from headway.live.tended import Tended
 from headway.live.wire import NoAnswer, Refused, Remote
@@ -28,6 +32,8 @@ from headway.units import SECOND
 
 SHOWN_TASKS, SHOWN_DECISIONS = 300, 60
 """Of the page."""
+LONGEST_NAME = 100
+"""Characters of a client's own name of a submission."""
 RESTS = 3
 """A server that hangs is asked again after so many times ``timeout``; clients get answers meanwhile."""
 
@@ -47,16 +53,17 @@ class LiveAgent(Tended):
         say: Notify,
         dry_run: bool = False,
         clock: Clock | None = None,
+        reach: Callable[..., Remote] = Remote,
     ) -> None:
         super().__init__(grid, control)
         self.say, self.dry_run = say, dry_run
         self.journal = Journal(grid.folder / "journal.db", epoch=0 if grid.is_simulated else None)
-        self.clock = clock or (lambda: int(time.time() * SECOND))
+        self.clock = clock or outside.now
         secret = grid.secret()
         self.proxies = [
             Proxy(
                 site.name,
-                Remote(
+                reach(
                     site.listen, token=secret, ca=grid.tls_ca, timeout=grid.timeout, rest=RESTS * grid.timeout
                 ),
                 self.journal,
@@ -79,13 +86,13 @@ class LiveAgent(Tended):
     def tick(self) -> float:
         """Look at the clusters, settle, and reallocate if it is time."""
         with self.lock:
-            begun = time.monotonic()
+            begun = outside.steady()
             self.accounts.poll(self.now)
             if self.guard.control and not self.guard.stopped:
                 self.settle()
                 self._reallocate_if_due()
                 self.forget()
-            return max(0.0, self.grid.poll - (time.monotonic() - begun)) or 0.01
+            return max(0.0, self.grid.poll - (outside.steady() - begun)) or 0.01
 
     def _reallocate_if_due(self) -> None:
         if not self.period:
@@ -124,8 +131,9 @@ class LiveAgent(Tended):
         """The agent of simulations over the servers as they are now."""
         params = self.grid.policy.params
         attempts = self.journal.live_attempts()
+        until = math.inf if self.grid.is_simulated else outside.steady() + self.grid.timeout / 2
         for proxy in self.proxies:
-            proxy.begin(now, attempts)
+            proxy.begin(now, attempts, until)
         return Agent(
             self.proxies,
             str(params["heuristic"]),
@@ -216,23 +224,41 @@ class LiveAgent(Tended):
 
     # ---- requests of clients ------------------------------------------------------------------------------
 
-    def on_submit(self, task: dict[str, Any]) -> dict[str, Any]:
-        """A new task: where it goes, and when it should start and end."""
+    def on_submit(self, task: dict[str, Any], submission: str = "") -> dict[str, Any]:
+        """A new task: where it goes, and when it should start and end.
+
+        Under one name of the client's, ``submission``, there is one task, however often it is submitted. What
+        fails once the task is in the journal does not undo it: then it waits for a cluster.
+        """
         asked = Task.from_json(task)
         if self.dry_run:
             return self.on_estimate(task)
+        if submission and not (NAME.fullmatch(submission) and len(submission) <= LONGEST_NAME):
+            raise Refused(f"submit: 'submission' must be up to {LONGEST_NAME} letters, digits, and . + - _")
+        if submission and (known := self.journal.submitted_as(submission)) is not None:
+            return self._again(known, asked, submission)
         self.guard.permit("submit")
-        row = self.journal.add_task(asked, self.now)
+        row = self.journal.add_task(asked, self.now, submission)
         try:
             cluster = self.arrive(row)
-        except (NoAnswer, Refused) as error:
+        except (NoAnswer, Refused, JournalError) as error:
             return {"task": row.number, "key": row.key, "waits_for": str(error)}
         if not cluster:
             raise Refused(f"task {row.number}: {self._why_nowhere(asked)}")
-        return {"key": row.key, **self.on_status(row.number)}
+        [proxy] = [proxy for proxy in self.proxies if proxy.name == cluster]
+        answer = proxy.answers.get(row.number, {})
+        told: dict[str, Any] = {name: answer[name] for name in ("ignored", "late") if name in answer}
+        return {"key": row.key, **self.on_status(row.number), **told}
+
+    def _again(self, row: TaskRow, asked: Task, submission: str) -> dict[str, Any]:
+        """What a client hears that has submitted a task before; the deadline counts from the first time."""
+        if replace(asked, deadline=row.task.deadline) != row.task:
+            raise Refused(f"the submission {submission} is task {row.number}, and that is another one")
+        status = {"key": row.key, **self.on_status(row.number)}
+        return status if "cluster" in status else status | {"waits_for": "a cluster that takes it"}
 
     def _why_nowhere(self, task: Task) -> str:
-        sizes = ", ".join(f"{site.name} {site.cluster.procs}" for site in self.grid.sites)
+        sizes = ", ".join(f"{site.name} {widest(site.policy, site.cluster)}" for site in self.grid.sites)
         least = min((n for n, _ in task.forms), default=1 if task.is_moldable else task.procs)
         if task.cluster and task.cluster not in [site.name for site in self.grid.sites]:
             return f"there is no cluster {task.cluster}; the processors of those there are: {sizes}"
@@ -270,8 +296,9 @@ class LiveAgent(Tended):
             last = attempts[-1]
             found |= {"cluster": last.server, "procs": last.procs, "batch_name": last.name}
             found |= {"start": last.start, "completion": last.completion, "walltime": last.walltime}
+            found["spans"] = spans = self.journal.spans(last.number)
             if row.state == RUNNING and row.started is not None and last.walltime is not None:
-                found["completion"] = row.started + last.walltime
+                found["completion"] = row.started + last.walltime + time_suspended(spans, final_run(spans))
         return found
 
     def on_queue(self, count: int = 100) -> dict[str, Any]:
@@ -286,7 +313,10 @@ class LiveAgent(Tended):
         if row.state not in OVER:
             self.guard.permit("kill" if row.state in (RUNNING, SUSPENDED) else "cancel")
             self.journal.set_task(task, wanted="cancelled")
-            self.accounts.settle(self.now)
+            try:
+                self.accounts.settle(self.now)
+            except JournalError as error:  # it is wanted, and done as soon as that can be written
+                self.accounts.complain(str(error))
         return self.on_status(task)
 
     def on_explain(self, task: int | None = None, count: int = 50) -> dict[str, Any]:

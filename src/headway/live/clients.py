@@ -6,13 +6,14 @@ connection; an agent that does not answer for a moment, as while it is started a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from headway.errors import HeadwayError
+from headway.live import outside
 from headway.live.journal import OVER
-from headway.live.wire import NoAnswer, Remote
+from headway.live.spans import told_spans
+from headway.live.wire import BrokenOff, NoAnswer, Remote, TooSlow
 from headway.plain import Progress, counted
 from headway.values import fits
 
@@ -23,9 +24,10 @@ TASK = {
     **dict.fromkeys(("name", "state"), str),
     **dict.fromkeys(("started", "ended", "code", "latest_end", "procs", "start", "completion"), NUMBER),
     **dict.fromkeys(("cluster", "batch_name"), TEXT),
+    "spans": (None, lambda value: told_spans(value) is not None),
 }
 TIMES = {"start": NUMBER, "completion": NUMBER, "latest_end": NUMBER}
-PLACE = {"cluster": str, "procs": int, **TIMES}
+PLACE = {"cluster": str, "procs": int, "ignored": ([str], None), "late": NUMBER, **TIMES}
 ANSWER = {"silent": TEXT, "completion": NUMBER, "procs": NUMBER}
 HEARD = ({str: ANSWER}, None)
 DECISIONS = (
@@ -59,6 +61,8 @@ EVERY = 0.2
 """Seconds between two questions at first."""
 SELDOM = 2.0
 """Seconds between two questions when it takes long."""
+LOST = 20.0
+"""Seconds for which a request whose reply was lost is repeated."""
 Found = TypeVar("Found")
 
 
@@ -96,9 +100,23 @@ def until_over(
     return _until(look, seconds)
 
 
+def until_heard(agent: Remote, request: str, data: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request that may be repeated, asked for again where its reply is lost."""
+    begun, lost = outside.steady(), None
+    while True:
+        try:
+            return agent.ask(request, **data)
+        except NoAnswer as error:
+            if lost is None and isinstance(error, TooSlow | BrokenOff):
+                lost = error
+            if lost is None or outside.steady() > begun + LOST:
+                raise (lost or error) from None
+        outside.sleep(EVERY)
+
+
 def _until(look: Callable[[], tuple[bool, Found, str]], seconds: float) -> Found:
     """What a look finds, as soon as it says that it is good; times out with what it said last."""
-    begun, pause = time.monotonic(), EVERY
+    begun, pause = outside.steady(), EVERY
     while True:
         try:
             good, found, missing = look()
@@ -106,8 +124,8 @@ def _until(look: Callable[[], tuple[bool, Found, str]], seconds: float) -> Found
                 return found
         except NoAnswer as error:
             missing = f"the agent does not answer: {error}"
-        left = begun + seconds - time.monotonic()
+        left = begun + seconds - outside.steady()
         if left <= 0:
             raise TooLong(f"waited {seconds:g} s: {missing}")
-        time.sleep(min(pause, left))
+        outside.sleep(min(pause, left))
         pause = min(pause * 1.2, SELDOM)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import fields
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from headway.errors import HeadwayError
+from headway.live import outside
 from headway.live.spans import Span, stored_spans
 from headway.values import INSTANT, fits, shape_of
 
@@ -27,7 +27,7 @@ class Database:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with suppress(OSError):  # SQLite says what is wrong with the place
             path.touch(mode=0o600, exist_ok=True)  # commands of tasks stand in it
-        self._db = sqlite3.connect(path, isolation_level=isolation, check_same_thread=False)
+        self._db = outside.connect(path, isolation)
 
     def close(self) -> None:
         self._db.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import socket
-import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from headway.audit import audit
 from headway.audit.verdict import Audit
 from headway.errors import HeadwayError, UsageError
+from headway.live import outside
 from headway.live.batch import Batch
 from headway.live.grid_file import Grid, load_grid
 from headway.live.journal import OVER, Journal
@@ -121,7 +121,7 @@ def show(folder: Path, count: int, say: Notify, progress: Progress) -> Shown:
     marks = folder / "marks.txt"
     say("compiling conservative backfilling, once for this machine ..., then starting four processes")
     Batch.warm(grid.sites[0].cluster, grid.sites[0].policy)
-    begun = time.monotonic()
+    begun = outside.steady()
     with running_servers(grid) as processes:
         log = grid.folder / "agent.log"
         processes.append(start(["agent", str(grid.file), "--control"], log))
@@ -129,7 +129,7 @@ def show(folder: Path, count: int, say: Notify, progress: Progress) -> Shown:
         say(f"the agent's page is at {grid.page}")
         for task in short_tasks(count, marks):
             agent.ask("submit", task=task.as_json())
-            time.sleep(0.02)
+            outside.sleep(0.02)
         state = _finished(agent, count, progress)
         agent.close()
     shown = folder / "live.html"
@@ -139,18 +139,18 @@ def show(folder: Path, count: int, say: Notify, progress: Progress) -> Shown:
         schedule = recorded(grid, journal)
     schedule.save(folder / "schedule", force=True)
     moves = 0 if schedule.moves is None else len(schedule.moves)
-    return Shown(audit(schedule), shown, count, moves, time.monotonic() - begun)
+    return Shown(audit(schedule), shown, count, moves, outside.steady() - begun)
 
 
 def _finished(agent: Remote, count: int, progress: Progress) -> dict[str, Any]:
     """Wait until all tasks are over; the last state of the page."""
-    until = time.monotonic() + PATIENCE
+    until = outside.steady() + PATIENCE
     while True:
         counts = agent.ask("queue", count=1)["counts"]
         over = sum(number for state, number in counts.items() if state in OVER)
         progress(over, count)
         if over >= count:
             return agent.ask("state")
-        if time.monotonic() > until:
+        if outside.steady() > until:
             raise HeadwayError(f"{count - over} of {count} tasks have not ended after {PATIENCE:.0f} seconds")
-        time.sleep(0.5)
+        outside.sleep(0.5)

@@ -235,7 +235,7 @@ class _Reader:
             raise self.error("procs is missing: how many processors tasks may use", where)
         try:
             cluster = Cluster(table["name"], table.get("speed", 1), table["procs"])
-            local = self.local_policy(table, policy, kind)
+            local = self.local_policy(table, policy, kind).policy.on_cluster().spec
         except UsageError as error:
             raise self.error(str(error), where) from None
         listen = self.address(table.get("listen", "unix"), folder / f"{cluster.name}.sock")

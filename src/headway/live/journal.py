@@ -17,9 +17,7 @@ gone everywhere else. After a crash the journal and the servers' answers say wha
 from __future__ import annotations
 
 import json
-import secrets
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -27,9 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import HeadwayError
+from headway.live import outside
 from headway.live.database import Database, sound
 from headway.live.spans import Span
 from headway.live.task import Task
+from headway.schedule.codes import WHY
+from headway.units import SECOND
+from headway.values import fits
 
 WAITING, RUNNING, SUSPENDED = "waiting", "running", "suspended"
 DONE, FAILED, KILLED, CANCELLED, REFUSED = "done", "failed", "killed", "cancelled", "refused"
@@ -38,6 +40,10 @@ OVER = (DONE, FAILED, KILLED, CANCELLED, REFUSED)
 TASK_STATES = (WAITING, RUNNING, SUSPENDED, *OVER)
 LIVE = ("submitting", "held", "releasing", "released", "cancelling")
 ATTEMPT_STATES = (*LIVE, "gone", "over")
+WHYS, POOLS = range(len(WHY)), range(2)
+"""What a server may say of a start: why, and in the first or the second pool of its policy."""
+TABLES = ("submissions", "attempts", "spans", "starts", "estimates", "decisions", "tasks")
+"""Those with rows of a task."""
 DECISIONS = 2000
 """Decisions that are remembered; moves are as long as their tasks are."""
 
@@ -56,6 +62,9 @@ CREATE TABLE IF NOT EXISTS attempts (
 CREATE INDEX IF NOT EXISTS attempts_task ON attempts (task);
 CREATE INDEX IF NOT EXISTS attempts_state ON attempts (state);
 CREATE TABLE IF NOT EXISTS spans (attempt INTEGER PRIMARY KEY, task INTEGER NOT NULL, told TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS submissions (key TEXT PRIMARY KEY, task INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS starts (
+    attempt INTEGER PRIMARY KEY, task INTEGER NOT NULL, why INTEGER NOT NULL, pool INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS decisions (
     number INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, task INTEGER,
     data TEXT NOT NULL);
@@ -131,7 +140,7 @@ class Journal(Database):
             self._db.executescript(SCHEMA)
             self._db.execute(
                 "INSERT OR IGNORE INTO facts VALUES ('grid', ?), ('epoch', ?)",
-                (secrets.token_hex(4), str(int(time.time()) * 1_000_000 if epoch is None else epoch)),
+                (outside.word(4), str(outside.now() // SECOND * SECOND if epoch is None else epoch)),
             )
             self.grid = self.fact("grid") or ""
             """A word that no other journal has: names of jobs begin with it."""
@@ -164,12 +173,11 @@ class Journal(Database):
             self._depth += 1
             try:
                 yield
-            except BaseException:
+                self._db.execute("COMMIT")
+            except BaseException:  # also of COMMIT, which may leave it open: what follows would be lost
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-            else:
-                self._db.execute("COMMIT")
             finally:
                 self._depth -= 1
 
@@ -183,21 +191,30 @@ class Journal(Database):
 
     # ---- tasks --------------------------------------------------------------------------------------------
 
-    def add_task(self, task: Task, now: int) -> TaskRow:
+    def add_task(self, task: Task, now: int, submission: str = "") -> TaskRow:
+        """A new task; ``submission`` is the client's own name of it, if it has one."""
         with self.together():
             made = self._run(
                 "INSERT INTO tasks (key, spec, submitted, state) VALUES (?, ?, ?, ?)",
-                (secrets.token_hex(8), task.text(), now, WAITING),
+                (outside.word(8), task.text(), now, WAITING),
             )
             number = int(made.lastrowid or 0)
             self._run("UPDATE tasks SET key = ? WHERE task = ?", (f"hw-{self.grid}-{number}", number))
+            if submission:
+                self._run("INSERT INTO submissions VALUES (?, ?)", (submission, number))
         return self.task(number)
 
     def task(self, number: int) -> TaskRow:
         rows = list(self._tasks("WHERE task = ?", (number,)))
         if not rows:
-            raise HeadwayError(f"there is no task {number}; headway queue lists those there are")
+            raise HeadwayError(f"there is no task {number}; headway live queue lists those there are")
         return rows[0]
+
+    def submitted_as(self, submission: str) -> TaskRow | None:
+        """The task that a client has submitted under a name of its own."""
+        return next(
+            self._tasks("WHERE task IN (SELECT task FROM submissions WHERE key = ?)", (submission,)), None
+        )
 
     def live_tasks(self) -> list[TaskRow]:
         """Tasks that are not over, in order of submission."""
@@ -246,7 +263,7 @@ class Journal(Database):
         with self.together():
             made = self._run(
                 "INSERT INTO attempts (task, server, name, state, made) VALUES (?, ?, ?, 'submitting', ?)",
-                (row.number, server, secrets.token_hex(8), now),
+                (row.number, server, outside.word(8), now),
             )
             number = int(made.lastrowid or 0)
             self.set_attempt(number, name=f"{row.fence}.{number}")
@@ -281,6 +298,18 @@ class Journal(Database):
     def set_spans(self, attempt: Attempt, spans: Iterable[Span]) -> None:
         told = json.dumps(list(spans))
         self._run("INSERT OR REPLACE INTO spans VALUES (?, ?, ?)", (attempt.number, attempt.task, told))
+
+    def start_of(self, attempt: int) -> tuple[int, int] | None:
+        """Why a task started last at a server, and in which of its pools; None: the server does not say."""
+        rows = self.rows("SELECT why, pool FROM starts WHERE attempt = ?", (attempt,))
+        if rows and not all(map(fits, rows[0], (WHYS, POOLS))):
+            raise self.damaged(f"why attempt {attempt} of it started cannot be read")
+        return rows[0] if rows else None
+
+    def set_start(self, attempt: Attempt, why: int, pool: int) -> None:
+        self._run(
+            "INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)", (attempt.number, attempt.task, why, pool)
+        )
 
     # ---- decisions and estimates --------------------------------------------------------------------------
 
@@ -334,7 +363,7 @@ class Journal(Database):
         )
         with self.together():
             for task, _, _ in over:
-                for table in ("attempts", "spans", "estimates", "decisions", "tasks"):
+                for table in TABLES:
                     self._run(f"DELETE FROM {table} WHERE task = ?", (task,))
             self._run(
                 "DELETE FROM decisions WHERE kind != 'moved' "

@@ -1,4 +1,4 @@
-"""Agent and servers as child processes: for `headway agent --servers` and for the demonstration."""
+"""Agent and servers as child processes: for `headway live agent --servers` and for the demonstration."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from headway.errors import HeadwayError, UsageError
+from headway.live import outside
 from headway.live.grid_file import Grid
 from headway.live.wire import Remote
 from headway.plain import Notify
@@ -37,7 +37,7 @@ def start_servers(grid: Grid, control: bool) -> list[subprocess.Popen[bytes]]:
     """A server for each cluster."""
     words = ["--control"] if control else []
     return [
-        start(["server", str(grid.file), site.name, *words], grid.folder / f"{site.name}.log")
+        start(["live", "server", str(grid.file), site.name, *words], grid.folder / f"{site.name}.log")
         for site in grid.sites
     ]
 
@@ -75,7 +75,7 @@ def _last_line(log: Path) -> str:
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path, request: str, grid: Grid) -> Remote:
     """The other side of an address, as soon as it answers."""
     remote = Remote(address, token=grid.secret(), ca=grid.tls_ca, timeout=grid.timeout)
-    until = time.monotonic() + PATIENCE
+    until = outside.steady() + PATIENCE
     while True:
         try:
             remote.ask(request)
@@ -84,9 +84,9 @@ def wait_for(address: str, process: subprocess.Popen[bytes], log: Path, request:
             remote.close()
             if process.poll() is not None:
                 raise UsageError(_last_line(log) or str(error)) from None
-            if time.monotonic() > until:
+            if outside.steady() > until:
                 raise
-        time.sleep(0.1)
+        outside.sleep(0.1)
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:

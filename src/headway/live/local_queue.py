@@ -96,6 +96,8 @@ class LocalQueue(Database):
 
     def __init__(self, path: Path, now: int) -> None:
         self.path = path
+        self.lost = False
+        """Whether something that was written since the last commit is not on disk, because it was full."""
         try:
             with ExitStack() as until_sound:
                 super().__init__(path, isolation="IMMEDIATE")
@@ -115,6 +117,11 @@ class LocalQueue(Database):
         except sqlite3.Error as error:
             raise Refused(f"the queue {path} cannot be written ({error})") from None
 
+    def read_again(self) -> None:
+        """Go on from what is on disk."""
+        self._db.rollback()
+        self.lost, self.stood = False, self.number("stood") or 0
+
     def stand(self, time: int) -> None:
         """Let the clock have stood still for so long."""
         self.stood += time
@@ -124,17 +131,17 @@ class LocalQueue(Database):
         try:
             return self._db.execute(sql, tuple(values)).fetchall()
         except sqlite3.Error as error:
-            self._db.rollback()
             raise self._unwritable(error) from None
 
     def commit(self) -> None:
         try:
             self._db.commit()
         except sqlite3.Error as error:
-            self._db.rollback()
             raise self._unwritable(error) from None
 
     def _unwritable(self, error: sqlite3.Error) -> Refused:
+        self.lost = True
+        self._db.rollback()
         return Refused(f"the queue {self.path} cannot be written ({error}); free space on its disk")
 
     def _entry(self, row: Sequence[Any]) -> Entry:

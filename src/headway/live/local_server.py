@@ -5,20 +5,20 @@ The queue is on disk and jobs outlive the server: one that was killed goes on wh
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from headway import __version__
 from headway.campaign.identity import source_digests
 from headway.errors import HeadwayError, UsageError
+from headway.live import outside
 from headway.live.batch import Act, Batch
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import LIVE, Entry, LocalQueue
 from headway.live.processes import Processes
-from headway.live.script import FENCED, Fence, job_script, read_fence, remove_fence
-from headway.live.server import ClusterServer, check_acts, widest
+from headway.live.script import FENCED, NO_FENCE, Fence, job_script, read_fence, remove_fence
+from headway.live.server import SEARCH, ClusterServer, check_acts, widest
 from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND, moved, noted, time_suspended
 from headway.live.task import Task
 from headway.live.wire import Refused
@@ -49,13 +49,13 @@ class LocalServer(ClusterServer):
         super().__init__(grid, site, control)
         check_acts(grid, site)
         self.folder = grid.folder / site.name
-        self.queue = LocalQueue(self.folder / "queue.db", int(time.time()) * SECOND)
+        self.queue = LocalQueue(self.folder / "queue.db", outside.now() // SECOND * SECOND)
         if not control and self.queue.live():
             self.queue.close()
             raise Refused(f"cluster {site.name} has tasks, which its server runs; start it with --control")
         self.processes = self._processes()
         Batch.warm(site.cluster, site.policy)
-        self.batch = Batch(site.cluster, site.policy, may_stop="requeue" in grid.allow)
+        self.batch = self._new_batch()
         sources, rows = source_digests(site.policy), len(self.batch.engine.state.jobs)
         self._kind = f"headway {__version__}, {site.policy} {sources}, {site.cluster}, {rows} rows"
         """What must be the same for what is on disk to be gone on with."""
@@ -63,9 +63,33 @@ class LocalServer(ClusterServer):
         """Jobs that are not over."""
         self.asked: set[str] | None = None
         """Jobs of which the agent does not know yet that they are over; None: it has not asked yet."""
-        self._clocks = time.time(), time.monotonic()
+        self._clocks = outside.now(), outside.steady()
         """As they were last read: this machine's, and one that nobody can set."""
+        self._failed: HeadwayError | None = None
+        """What could not be done of what was decided: it is tried again."""
         self._recover()
+
+    def _new_batch(self) -> Batch:
+        return Batch(self.site.cluster, self.site.policy, may_stop="requeue" in self.grid.allow)
+
+    def handle(self, request: str, data: dict[str, Any]) -> Any:
+        """Answer a request; each is answered from what is on disk."""
+        with self.lock:
+            self._read_again()
+            return super().handle(request, data)
+
+    def _read_again(self) -> None:
+        """Where something could not be written, be as a server that begins now: the policy knows nothing, and
+        nothing is done, but what is on disk."""
+        if not self.queue.lost:
+            return
+        try:
+            self.queue.read_again()
+            self.batch, self.entries = self._new_batch(), {}
+            self._recover()
+        except HeadwayError:
+            self.queue.lost = True
+            raise
 
     def _processes(self) -> Processes:
         """What runs the jobs."""
@@ -81,7 +105,7 @@ class LocalServer(ClusterServer):
     @property
     def _wall(self) -> int:
         """The same by this machine's clock alone."""
-        return int(time.time() * SECOND) - self.queue.epoch - self.queue.stood
+        return outside.now() - self.queue.epoch - self.queue.stood
 
     def unix(self, t: int) -> int:
         """An instant of the cluster's clock, from the present on, in µs since 1970."""
@@ -104,8 +128,8 @@ class LocalServer(ClusterServer):
 
     def _follow_clock(self) -> None:
         """See whether this machine's clock was set."""
-        (wall, steady), self._clocks = self._clocks, (time.time(), time.monotonic())
-        step = round((self._clocks[0] - wall - self._clocks[1] + steady) * SECOND)
+        (wall, steady), self._clocks = self._clocks, (outside.now(), outside.steady())
+        step = self._clocks[0] - wall - round((self._clocks[1] - steady) * SECOND)
         if abs(step) > LATE:
             self._go_on(step)
 
@@ -127,13 +151,18 @@ class LocalServer(ClusterServer):
         with self.lock:
             if self.guard.stopped:
                 return STOPPED
+            self._read_again()
             self._look()
             self._carry_out()
             adopted = self._see_ends()
             self._carry_out()
+            self.processes.forget_others({entry.pid for entry in self.entries.values()})
             self._forget()
             wait = (self.batch.following - self.now) / SECOND if self.batch.following < NEVER else 60.0
             dying = self.processes.tend()
+            failed, self._failed = self._failed, None
+            if failed is not None:
+                raise failed
         waits = [wait, 60.0, OLDEST if adopted else 60.0, 60.0 if dying is None else dying]
         return max(0.001, min(waits))
 
@@ -142,7 +171,10 @@ class LocalServer(ClusterServer):
         adopted = False
         for entry in [each for each in self.entries.values() if each.state == "running"]:
             if entry.pid is None:
-                self._find_process(entry)
+                try:
+                    self._find_process(entry)
+                except UsageError as error:  # the ends of others are seen all the same
+                    self._failed = self._failed or error
                 adopted = True
             elif not self.processes.is_alive(entry.pid, entry.name):
                 self._ended(entry)
@@ -166,17 +198,25 @@ class LocalServer(ClusterServer):
         """A job has ended by itself, or somebody else killed it."""
         fence = self._begun(entry)
         code = self.processes.code(entry.pid or 0)
-        self.processes.forget(entry.pid or 0)
         here = fence is not None and fence.cluster == self.site.name
         if code == FENCED and here and fence is not None and fence.pid != entry.pid:
             self._set(entry, pid=fence.pid)  # this was a second copy: the first one is the job
             return
         if fence is not None and fence.code is not None and (here or code != FENCED):
             code = fence.code
+        if code == NO_FENCE and fence is None:
+            self._set(entry, pid=None)
+            why = f"nothing can be written to {self.grid.fence}; free space there, it is tried again"
+            self._failed = self._failed or UsageError(f"{entry.name} cannot be started: {why}")
+            return
         state = "fenced" if code == FENCED else "done" if code == 0 else "failed"
         if code is None:
             state = self.processes.fate(entry.pid or 0, entry.name)
         at = self._end(entry, self._exact_end(entry))
+        if self.batch.knows(entry.number) and self.batch.phase(entry.number) == "done":
+            at = min(at, self.batch.ended(entry.number))  # at its walltime, where that had passed meanwhile
+        if state != "fenced":  # the task itself runs elsewhere then
+            self.processes.clear(entry.pid or 0, entry.name)
         self._set(entry, state=state, ended=self._told_end(at, fence), code=code, pid=None)
         self.batch.close()
 
@@ -202,23 +242,26 @@ class LocalServer(ClusterServer):
     # ---- what the policy decides --------------------------------------------------------------------------
 
     def _carry_out(self) -> None:
-        """Write down what the policy decided, then do it."""
+        """Write down what the policy decided, then do it.
+
+        Once it is written, what cannot be done at once does not undo it, nor the request that led to it.
+        """
         acts = self.batch.acts()
         if not acts:
             self.queue.commit()
             return
         doing = [(act, self._write(act)) for act in acts]
         self.queue.commit()
-        failed: HeadwayError | None = None
         for act, entry in doing:
             try:
                 if entry is not None:
                     self._do(act, entry)
             except HeadwayError as error:  # the others are done all the same
-                failed = failed or error
-        self.queue.commit()
-        if failed is not None:
-            raise failed
+                self._failed = self._failed or error
+        try:
+            self.queue.commit()
+        except Refused as error:
+            self._failed = self._failed or error
 
     def _write(self, act: Act) -> Entry | None:
         """Note an act; the job as it was before it."""
@@ -255,18 +298,18 @@ class LocalServer(ClusterServer):
         elif entry.pid is None:
             return
         elif act.kind == SUSPEND:
-            self.processes.suspend(entry.pid)
+            self.processes.suspend(entry.pid, entry.name)
         elif act.kind == RESUME:
-            self.processes.resume(entry.pid)
+            self.processes.resume(entry.pid, entry.name)
         elif act.kind == STOP:
-            self.processes.kill(entry.pid)
+            self.processes.kill(entry.pid, entry.name)
             self.queue.set(entry.number, pid=None)
         elif act.kind == KILL:
             fence = self._begun(entry)
             if fence is not None and fence.code is not None:  # it ended just before its walltime
                 state = "done" if fence.code == 0 else "failed"
                 self.queue.set(entry.number, state=state, code=fence.code)
-            self.processes.end(entry.pid)
+            self.processes.end(entry.pid, entry.name)
 
     def _launch(self, entry: Entry) -> None:
         """Start the process of a job, unless its fence says that it has started."""
@@ -329,7 +372,9 @@ class LocalServer(ClusterServer):
         self._repeat()
         for entry in self.queue.stragglers():
             if entry.pid and self.processes.is_alive(entry.pid, entry.name):
-                self.processes.end(entry.pid)
+                self.processes.end(entry.pid, entry.name)
+            else:
+                self.processes.clear(0, entry.name)
             self.queue.set(entry.number, pid=None)
         self.queue.commit()
 
@@ -339,7 +384,7 @@ class LocalServer(ClusterServer):
             if not entry.pid or not self.processes.is_alive(entry.pid, entry.name):
                 continue
             if entry.state == "waiting":  # a run that was given up
-                self.processes.kill(entry.pid)
+                self.processes.kill(entry.pid, entry.name)
                 self._set(entry, pid=None)
             elif self.queue.spans(entry.number):  # who was never suspended by the policy is not resumed by it
                 self.processes.bring_to(entry.state, entry.pid, entry.name)
@@ -427,7 +472,7 @@ class LocalServer(ClusterServer):
         return Job.of(task, self.shapes.shape(task, procs), None, self.queue.epoch + self.queue.stood)
 
     def _tuned(self, task: Task) -> tuple[int, int]:
-        return self.shapes.tuned(task, lambda procs: self.batch.tried(self._job(task, procs)))
+        return self.shapes.tuned(task, lambda procs: self.batch.tried(self._job(task, procs)), SEARCH)
 
     def _catch_up(self) -> None:
         if self.guard.stopped:
@@ -560,7 +605,7 @@ class LocalServer(ClusterServer):
         self.batch.close()
         self.queue.commit()
         if entry.pid:
-            self.processes.end(entry.pid)
+            self.processes.end(entry.pid, entry.name)
         self._carry_out()
         return {"gone": True}
 
@@ -583,7 +628,12 @@ class LocalServer(ClusterServer):
         if entry.state not in ("waiting", "due"):
             found |= {"started": entry.began, "ended": entry.ended}
             found |= {"runs": entry.runs, "why": entry.why, "pool": entry.pool}
-            found["spans"] = self.queue.spans(entry.number)
+        spans = self.queue.spans(entry.number)
+        if spans:
+            found["spans"] = spans
+        if spans and entry.state in ("waiting", "suspended"):  # what was told when it came holds no more
+            start, completion = self.batch.planned(entry.number)
+            found |= {"start": self.unix(start), "completion": self.unix(completion)}
         return found
 
     def picture(self) -> dict[str, Any]:

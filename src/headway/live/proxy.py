@@ -6,9 +6,11 @@ gone everywhere else.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from headway.live.journal import Attempt, Journal, TaskRow
+from headway.live import outside
+from headway.live.journal import POOLS, WHYS, Attempt, Journal, TaskRow
 from headway.live.spans import told_spans
 from headway.live.wire import NoAnswer, Refused, Remote
 from headway.plain import cut
@@ -25,7 +27,7 @@ NUMBERS = dict.fromkeys(
     (NUMBER, None),
 )
 """Of a job that a server is asked for, where they are known."""
-PLAN = NUMBERS | {"completion": NUMBER, "procs": NUMBER}
+PLAN = NUMBERS | {"completion": NUMBER, "procs": NUMBER, "late": (NUMBER, None), "ignored": ([is_text], None)}
 WANTED: dict[str, dict[str, Any]] = {
     "estimate": PLAN,
     "submit": PLAN,
@@ -39,7 +41,12 @@ STATES = (
     "held", "waiting", "running", "suspended", "done", "failed", "killed", "cancelled", "fenced", "absent",
 )  # fmt: skip
 """Of a job that a server is polled for; what becomes of a job in another one is unknown."""
-JOB = NUMBERS | {"state": STATES, "spans": (None, lambda value: told_spans(value) is not None)}
+JOB = NUMBERS | {
+    "state": STATES,
+    "spans": (None, lambda value: told_spans(value) is not None),
+    "why": (None, WHYS),
+    "pool": (None, POOLS),
+}
 
 
 class Proxy:
@@ -57,10 +64,11 @@ class Proxy:
         """The completion that it expected of each task when it was last asked, before it was handed over."""
         self.here: dict[int, Attempt] = {}
         """The attempts that are at this server in this event, by task."""
+        self.until = math.inf
 
-    def begin(self, now: int, attempts: list[Attempt]) -> None:
-        """An event: what is here, and that nothing has been said yet."""
-        self.now, self.silent = now, ""
+    def begin(self, now: int, attempts: list[Attempt], until: float = math.inf) -> None:
+        """An event: what is here, that nothing has been said yet, and how long estimates are asked for."""
+        self.now, self.silent, self.until = now, "", until
         self.answers.clear()
         self.estimated.clear()
         self.here = {each.task: each for each in attempts if each.server == self.name and each.state in HERE}
@@ -91,6 +99,8 @@ class Proxy:
         """
         attempt = self.here.get(row.number)
         unknown = (STARTED, 0) if attempt else (NO_ANSWER, 0)
+        if outside.steady() > self.until:
+            self.silent = f"cluster {self.name}: this event has taken too long, and goes on without it"
         if self.silent:
             return unknown
         name = attempt.name if attempt else ""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from headway.forecast.present import Present
+from headway.live import outside
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.nodes import Nodes
 from headway.live.slurm.queue import in_order, look_at, parse_queue
 from headway.site import Site as SlurmSite
-from headway.units import SECOND
 
 
 def room_now(grid: Grid, site: Site, jobs: Sequence[Present]) -> int:
@@ -31,7 +30,7 @@ def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:
     Jobs that are held, or wait for a time or for other jobs, are left out: nobody knows when they may start.
     """
     jobs = parse_queue(look_at(Slurm(site.name, site.conf, grid.timeout)))
-    now = int(time.time() * SECOND)
+    now = outside.now()
     jobs = [job for job in jobs if job.is_in(site.partition)]
     running = [job for job in jobs if job.state == "running" and job.start is not None]
     waiting = [job for job in in_order(jobs) if job.may_start]

@@ -16,7 +16,8 @@ from headway.live.spans import GIVEN_UP, SUSPENDED, Span, closed, final_run, tim
 from headway.platform import Cluster, Platform
 from headway.policies.spec import make_spec
 from headway.result import Result
-from headway.schedule import ENDED, STATES, Pieces
+from headway.schedule import ENDED, STATES, WHY, Pieces
+from headway.schedule.codes import NONE
 from headway.schedule.moves import Moves
 from headway.units import SECOND
 from headway.values import INSTANT, fits
@@ -24,8 +25,7 @@ from headway.workload import Ledger, LedgerEntry, Workload
 from headway.workload.header import Header, Source
 
 RAN = ("done", "failed", "killed")
-IMMEDIATE, HEAD, MOVED = 0, 1, 10
-"""Codes of why a task started."""
+IMMEDIATE, HEAD, MOVED = (WHY.index(why) for why in ("immediate", "head", "moved"))
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,9 @@ class Ran:
     ended: int
     spans: list[Span]
     """When it was suspended in its last run, and the runs that were given up before that."""
+    why: int
+    pool: int
+    """The pool of its policy in which it ran last."""
 
     @classmethod
     def of(cls, journal: Journal, row: TaskRow) -> Ran:
@@ -51,7 +54,13 @@ class Ran:
         final = final_run(spans)
         spans = [span if span.run < final else _within(span, started, ended) for span in spans]
         # Where the clock was set back, a task may have started before it was submitted, and before all began.
-        return cls(row, over[-1], min(row.submitted, started), started, ended, spans)
+        submitted = min(row.submitted, started)
+        why, pool = journal.start_of(over[-1].number) or (IMMEDIATE, 0)
+        if row.moves:
+            why = MOVED
+        elif why in (IMMEDIATE, HEAD):  # a server heard of it some moments after the agent
+            why = HEAD if started - submitted > SECOND else IMMEDIATE
+        return cls(row, over[-1], submitted, started, ended, spans, why, pool)
 
     @property
     def killed(self) -> bool:
@@ -86,6 +95,9 @@ def recorded(grid: Grid, journal: Journal) -> Result:
     asked: dict[str, Any] = {
         name.removeprefix("asked_"): values for name, values in table.items() if name.startswith("asked_")
     }
+    for name, none in (("urgent", False), ("deadline", NONE)):
+        if (asked[name] == none).all():  # there are no such tasks
+            del asked[name]
     if molded:
         asked |= {name: table[name] for name in ("parallel_fraction", "max_procs")}
     workload = Workload.from_arrays(
@@ -98,7 +110,7 @@ def recorded(grid: Grid, journal: Journal) -> Result:
     clusters = tuple(
         Cluster(site.name, site.cluster.speed if molded else 1, site.cluster.procs) for site in grid.sites
     )
-    names = [site.name for site in grid.sites]
+    names, groups = [site.name for site in grid.sites], _groups(grid)
     return Result(
         workload=workload,
         platform=Platform(clusters, str(grid.file)),
@@ -111,11 +123,24 @@ def recorded(grid: Grid, journal: Journal) -> Result:
         walltime=table["walltime"],
         runtime=table["runtime"],
         cluster=np.array([names.index(ran.attempt.server) for ran in tasks]),
-        labels={"cluster": names},
+        capacity=sum(site.cluster.procs for site in grid.sites),
+        group=table["group"] if groups else None,
+        groups=groups,
+        labels={"cluster": names} | ({"group": list(groups)} if groups else {}),
         pieces=_pieces(grid, tasks, epoch),
         moves=_moves(journal, rows, names, epoch),
         provenance={"live": str(grid.file), "seed": 0},
     )
+
+
+def _groups(grid: Grid) -> dict[str, int]:
+    """The groups into which policies divide clusters, with the processors of each in all of these."""
+    found: dict[str, int] = {}
+    for site in grid.sites:
+        if site.policy.policy.has_groups:
+            for pool in site.policy.policy.pools(Platform((site.cluster,))):
+                found[pool.group] = found.get(pool.group, 0) + pool.procs
+    return found
 
 
 def _ledger(every: list[TaskRow], kept: set[int]) -> Ledger:
@@ -151,7 +176,10 @@ def _columns(grid: Grid, ran: Ran, epoch: int, molded: bool) -> dict[str, Any]:
         "procs": attempt.procs,
         "walltime": walltime,
         "killed": ran.killed,
-        "why": MOVED if ran.row.moves else HEAD if ran.started - ran.submitted > SECOND else IMMEDIATE,
+        "why": ran.why,
+        "group": ran.pool if site.policy.policy.has_groups else NONE,
+        "asked_urgent": task.urgent,
+        "asked_deadline": NONE if task.deadline is None else max(task.deadline - epoch, 0),
     }
     if not molded:
         asked_for = {"asked_procs": attempt.procs, "asked_walltime": walltime, "asked_runtime": runtime}
@@ -173,7 +201,8 @@ def _pieces(grid: Grid, tasks: list[Ran], epoch: int) -> Pieces | None:
     names, table = [site.name for site in grid.sites], list[tuple[int, ...]]()
     for place, task in enumerate(tasks):
         attempt, mine = task.attempt, task.spans
-        stopped = "redirected" if grid.site(attempt.server).policy.name == "redirection" else "preempted"
+        divided = grid.site(attempt.server).policy.policy.has_groups
+        stopped = "redirected" if divided else "preempted"
         ran = [(*span, stopped) for span in mine if span.state == GIVEN_UP]
         final = Span(final_run(mine), "", task.started, task.ended)
         ran.append((*final, "walltime" if task.killed else "done"))
@@ -181,11 +210,12 @@ def _pieces(grid: Grid, tasks: list[Ran], epoch: int) -> Pieces | None:
             away = [span for span in mine if span.state == SUSPENDED and span.run == run]
             for state, begin, until, ended in _cut(start, end or start, away, how):
                 codes = STATES.index(state), ENDED.index(ended), names.index(attempt.server)
-                table.append((place, run, begin - epoch, until - epoch, attempt.procs, *codes))
+                group = NONE if not divided else task.pool if run == final.run else 0
+                table.append((place, run, begin - epoch, until - epoch, attempt.procs, *codes, group))
     if not table:
         return None
-    job, run, begins, ends, procs, states, how, cluster = np.array(table, np.int64).T
-    return Pieces(job, run, states, begins, ends, procs, how, cluster)
+    job, run, begins, ends, procs, states, how, cluster, group = np.array(table, np.int64).T
+    return Pieces(job, run, states, begins, ends, procs, how, cluster, group if (group >= 0).any() else None)
 
 
 def _cut(start: int, end: int, away: list[Span], how: str) -> Iterator[tuple[str, int, int, str]]:

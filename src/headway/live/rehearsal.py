@@ -8,7 +8,6 @@ reallocation event, then each cluster's policy has its turn.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -16,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from headway.errors import UsageError
+from headway.live import outside
 from headway.live.agent import LiveAgent
 from headway.live.batch import Batch
 from headway.live.grid_file import Grid
@@ -73,11 +73,11 @@ class Conductor:
 
     def run(self, progress: Progress | None = None, until: int = NEVER) -> None:
         """Go on until nothing more happens, or to the last instant before ``until``."""
-        begun, scale = time.monotonic(), self.agent.grid.scale
+        begun, scale = outside.steady(), self.agent.grid.scale
         first = self.arrivals[0][0] if self.arrivals else 0
         while (t := self._next()) < until:
             if scale:
-                time.sleep(max(0.0, begun + (t - first) / SECOND / scale - time.monotonic()))
+                outside.sleep(max(0.0, begun + (t - first) / SECOND / scale - outside.steady()))
             self._instant(t)
             if progress is not None:
                 progress(self.arrived, len(self.arrivals))

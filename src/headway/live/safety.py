@@ -5,11 +5,11 @@ A file named STOP in the grid's folder stops every act at once and leaves each j
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+from headway.live import outside
 from headway.live.grid_file import Grid
 from headway.live.wire import Refused
 
@@ -20,7 +20,7 @@ STOP = "STOP"
 class Guard:
     """Asked before each act."""
 
-    def __init__(self, grid: Grid, control: bool, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, grid: Grid, control: bool, clock: Callable[[], float] = outside.steady) -> None:
         self.grid, self.control, self.clock = grid, control, clock
         self.done: deque[float] = deque()
 

@@ -2,7 +2,8 @@
 
     mkdir FENCE || exit          whoever makes the folder runs, on whichever cluster; all others end at once
     FENCE/started                the process of the script
-    FENCE/exit                   the exit status of the task, written when it has ended
+    FENCE/exit                   the exit status of the task, written when it has ended into space that was
+                                 taken before it began: it is known also where the disk is full by then
 
 A batch system may run a job twice, as Slurm does when its controller is killed and restarted from an older
 state; the fence, on storage that all clusters see, is what makes that harmless. It also is the truth about a
@@ -18,8 +19,9 @@ from pathlib import Path
 
 from headway.live.task import Task, filled
 
-FENCED, NO_FENCE = 75, 74
-"""Exit statuses of a copy that met the fence, and of one that could not make it."""
+FENCED, NO_FENCE, NO_SCRIPT = 75, 74, 73
+"""Exit statuses of a copy that met the fence, of one that could not make it, and of a task whose script could
+not be written."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,13 @@ def job_script(task: Task, fence: Path, key: str, procs: int, cluster: str) -> s
         f'  [ -d "$fence" ] && {{ echo "headway: {key} has started before" >&2; exit {FENCED}; }}',
         f'  echo "headway: the fence $fence cannot be made" >&2; exit {NO_FENCE}',
         "fi",
-        f'echo "$$" {shlex.quote(cluster)} > "$fence/started.new"',
-        'mv "$fence/started.new" "$fence/started"',
+        f'if ! {{ echo "$$" {shlex.quote(cluster)} > "$fence/started.new" &&',
+        '  echo "        " > "$fence/exit.new" &&',
+        '  mv "$fence/started.new" "$fence/started"; } 2>/dev/null; then',
+        f'  rm -rf "$fence"; echo "headway: nothing can be written to $fence" >&2; exit {NO_FENCE}',
+        "fi",
         "leave() {",
-        '  echo "$1" > "$fence/exit.new" && mv "$fence/exit.new" "$fence/exit"',
+        '  printf %-8s "$1" 1<> "$fence/exit.new" && mv "$fence/exit.new" "$fence/exit"',
         '  exit "$1"',
         "}",
         f"export HEADWAY_TASK={shlex.quote(key)} HEADWAY_PROCS={procs}",
@@ -103,4 +108,6 @@ def _embedded(text: str) -> list[str]:
     end = "HEADWAY"
     while end in text.splitlines():
         end += "_"
-    return [f"cat > \"$fence/script\" <<'{end}'", text.rstrip("\n"), end, 'chmod +x "$fence/script"']
+    or_leave = f"|| leave {NO_SCRIPT}"
+    begin = f"cat > \"$fence/script\" <<'{end}' {or_leave}"
+    return [begin, text.rstrip("\n"), end, f'chmod +x "$fence/script" {or_leave}']

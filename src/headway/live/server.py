@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import re
 import sys
-import time
+from datetime import datetime
 from typing import Any
 
+from headway.live import outside
 from headway.live.grid_file import Grid, Site
 from headway.live.shapes import Shapes
 from headway.live.task import Task
@@ -28,10 +29,14 @@ from headway.live.wire import Refused
 from headway.plain import counted
 from headway.platform import Cluster, Platform
 from headway.policies.grid.description import TUNINGS
+from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.spec import Spec
+from headway.units import SECOND
 
 RETRY = 1.0
 """Seconds before something is tried again that went wrong."""
+SEARCH = 2.0
+"""Seconds for which further sizes of a task are tried."""
 NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 """What jobs and their fences are called."""
 REQUESTS = ("describe", "estimate", "submit", "release", "cancel", "kill", "poll", "picture")
@@ -54,10 +59,27 @@ class ClusterServer(Tended):
             if request == "submit" and not NAME.fullmatch(str(data.get(key))):
                 raise Refused(f"submit: {key!r} must be letters, digits, and . + - _")
         answer = super().handle(request, data)
+        if request in ("estimate", "submit"):
+            answer |= self.shortcomings(data["task"], answer)
         if request == "estimate" and not self.guard.control:
             answer["only_watches"] = True
         self.bell.ring()
         return answer
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        """Which of ``deadline`` and ``urgent`` of a task its scheduler looks at."""
+        return self.site.policy.policy.looks_at
+
+    def shortcomings(self, task: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+        """What was asked for and is not looked at here, and by how much a deadline will be passed (µs) if
+        the task has its whole walltime: by what its policy promises, or else by what it plans."""
+        asked = [name for name in ("deadline", "urgent") if task.get(name) not in (None, False)]
+        found: dict[str, Any] = {"ignored": [name for name in asked if name not in self.looks_at]}
+        end = answer.get("latest_end", answer["completion"])
+        if "deadline" in asked and answer["procs"] and end < NO_ANSWER:
+            found["late"] = max(end - task["deadline"], 0)
+        return {name: value for name, value in found.items() if value}
 
     def describe(self) -> dict[str, Any]:
         """The cluster, its policy, what may be done to it."""
@@ -100,6 +122,6 @@ def check_acts(grid: Grid, site: Site) -> None:
 
 def log(sentence: str) -> None:
     """A line with the time, on standard error."""
-    stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-    sys.stderr.write(f"{stamp} {sentence}\n")
+    stamp = datetime.fromtimestamp(outside.now() / SECOND)
+    sys.stderr.write(f"{stamp:%Y-%m-%d %H:%M:%S} {sentence}\n")
     sys.stderr.flush()

@@ -54,6 +54,7 @@ def alone(folder: Path, name: str) -> Iterator[None]:
 
     private_folder(folder)
     with (folder / f"{name}.lock").open("a") as lock:
+        os.fchmod(lock.fileno(), 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -96,6 +97,7 @@ def serve(
                 pages=pages if address == grid.page else None,
                 token=None if address.startswith("unix:") else grid.secret(),
                 tls=grid.tls,
+                turn=tended.lock,
                 failed=lambda error: say(f"a request failed: {type(error).__name__}: {error}"),
             )
             listeners.append(made)

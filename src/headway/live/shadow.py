@@ -8,13 +8,13 @@ jobs that Slurm started since the last look wait for it, so that both decide on 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from headway.errors import InputError
+from headway.live import outside
 from headway.live.batch import Batch
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
@@ -32,12 +32,12 @@ class Shadow:
     """Looks at one cluster on behalf of some policies."""
 
     def __init__(self, grid: Grid, site: Site, policies: Sequence[Spec]) -> None:
-        self.site, self.policies = site, policies
+        self.site, self.policies = site, [policy.policy.on_cluster().spec for policy in policies]
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
         self.nodes = Nodes(self.slurm)
         self.rules: dict[str, Rules] = {}
         """Slurm's own rules, where they are asked for."""
-        for policy in policies:
+        for policy in self.policies:
             if policy.name == "slurm":
                 self.rules[policy.brief] = Rules(self.slurm, policy, grid.folder / site.name / "site")
                 self.rules[policy.brief].warm()
@@ -48,7 +48,7 @@ class Shadow:
 
     def look(self) -> dict[str, Any]:
         """One line: what waits, what Slurm started since the last look, what policies would start."""
-        now = int(time.time() * SECOND)
+        now = outside.now()
         jobs = [job for job in parse_queue(look_at(self.slurm)) if job.is_in(self.site.partition)]
         fresh = [job for job in jobs if self.before is not None and self._is_new(job)]
         self.before = {job.number: job.state for job in jobs}
@@ -146,7 +146,7 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
         except (ValueError, RecursionError):
             look = None
         if not fits(look, LOOK):
-            raise InputError("is not a record that headway shadow wrote", file=file, line=number)
+            raise InputError("is not a record that headway live shadow wrote", file=file, line=number)
         before = look["time"]
         for each in look["slurm"]:
             started.setdefault(each["job"], (each["start"], before))
@@ -155,7 +155,7 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
                 first.setdefault(name, {}).setdefault(job, before)
             names += [name] if name not in names else []
     if not before:
-        raise InputError("holds no record of a cluster; headway shadow writes them", file=file)
+        raise InputError("holds no record of a cluster; headway live shadow writes them", file=file)
     return [_compared(name, first.get(name, {}), started) for name in names]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from headway.jit.kernels import as_written
+from headway.live import outside
 from headway.live.task import Task
 from headway.platform import Cluster
 from headway.policies.grid import molding
@@ -56,14 +58,17 @@ class Shapes:
         """How long a task may take on so many processors here, with its staging (µs)."""
         return self.shape(task, procs).time(task.walltime)
 
-    def tuned(self, task: Task, completion: Callable[[int], int]) -> Answer:
+    def tuned(self, task: Task, completion: Callable[[int], int], seconds: float = math.inf) -> Answer:
         """The earliest completion over the task's sizes, and the size: ``completion`` tells that of one.
 
-        Sizes on which it would take longer than can be counted are none.
+        Sizes on which it would take longer than can be counted are none, and so are those that nobody has
+        asked for after so many seconds.
         """
-        longest = max(task.walltime, task.runtime or 0)
+        longest, end = max(task.walltime, task.runtime or 0), outside.steady() + seconds
 
         def of(procs: int) -> int:
+            if outside.steady() > end:
+                return NO_ANSWER
             return completion(procs) if self.shape(task, procs).time(longest) < LONGEST else NO_ANSWER
 
         sizes = self.sizes(task)

@@ -19,6 +19,8 @@ from headway.values import fits
 PLACES = re.compile(r"\{(procs|cluster)\}")
 LONGEST_TEXT = 1 << 20
 """Characters that a script, or all words of a command, may have at most."""
+MOST_FORMS = 64
+"""Forms of a task: each is tried on each cluster whenever somebody asks when the task would end."""
 MOST_PROCS = 1 << 40
 """Processors of a task are fewer."""
 LONGEST_TIME = 100 * 365 * DAY
@@ -59,7 +61,9 @@ class Task:
     def __post_init__(self) -> None:
         for name in ("command", "stage"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "forms", tuple(sorted((int(n), int(w)) for n, w in self.forms)))
+        # Of forms with as many processors the longest counts.
+        forms = dict(sorted((int(n), int(w)) for n, w in set(map(tuple, self.forms))))
+        object.__setattr__(self, "forms", tuple(forms.items()))
         self._check()
 
     def _check(self) -> None:
@@ -74,6 +78,8 @@ class Task:
             raise UsageError("a task needs a command or a script, and not both")
         if self.script and not self.script.startswith("#!"):
             raise UsageError("a script must begin with #! and its interpreter, such as #!/bin/sh")
+        if len(self.forms) > MOST_FORMS:
+            raise UsageError(f"a task has at most {MOST_FORMS} forms, not {len(self.forms)}")
         if self.procs < 1:
             raise UsageError(f"a task needs at least one processor, not {self.procs}")
         self._check_range("procs", self.procs, 1, MOST_PROCS)

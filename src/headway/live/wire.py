@@ -17,18 +17,22 @@ import ipaddress
 import json
 import os
 import re
+import select
 import socket
 import socketserver
 import ssl
 import stat
+import struct
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 from headway.errors import HeadwayError, UsageError
 from headway.ownership import OTHERS, open_to_others
@@ -36,15 +40,17 @@ from headway.ownership import OTHERS, open_to_others
 Handler = Callable[[str, dict[str, Any]], Any]
 Pages = Callable[[str], tuple[str, bytes] | None]
 
-LARGEST = 64 << 20
+LARGEST = 8 << 20
 """Bytes of a request at most."""
 STRANGERS = 1 << 16
 """Bytes that are read of a request without the token, so that who sent a short one hears the answer."""
 NUMBER = re.compile("[0-9]{1,18}")
-CONNECTIONS = 256
-"""Connections at once: whoever can reach a port must not be able to use up a process's files."""
-KNOWN = 60
-"""Seconds that one who has shown the token may take for what follows."""
+STRANGE, KNOWN = 64, 256
+"""Connections at once, of those that have not shown the token and of those that have. Where one more comes,
+the client that has most of them loses one."""
+SECONDS = 60
+"""How long one that has shown the token may take for what follows."""
+HUNG_UP = getattr(select, "POLLRDHUP", select.POLLHUP)
 _REMEDIES = {
     **dict.fromkeys((9, 10), "make a new one for tls_cert there, or set the clocks"),
     **dict.fromkeys((62, 64), "one for tls_cert there must name the host of this address"),
@@ -153,31 +159,54 @@ def read_token(file: Path) -> str:
 # ---- listening -------------------------------------------------------------------------------------------
 
 
+class _CallerIsGone(Exception):
+    """Nobody waits for the answer any more."""
+
+
+IDLE, WAITING, WORKING = "idle", "waiting", "working"
+
+
+class _Connection:
+    """A connection, the client whose it is, and what it does."""
+
+    def __init__(self, line: socket.socket, client: str, turn: threading.Lock) -> None:
+        self.line, self.client, self.turn = line, client, turn
+        self.known, self.state, self.since = False, IDLE, time.monotonic()
+
+    def cut(self) -> None:
+        """Hang up; whoever reads from it, or is in the middle of a handshake, finds its end."""
+        with suppress(OSError):
+            socket.socket.shutdown(self.line, socket.SHUT_RDWR)
+
+    @property
+    def is_gone(self) -> bool:
+        poll = select.poll()
+        poll.register(self.line, HUNG_UP)
+        return bool(poll.poll(0))
+
+
 class _Requests(BaseHTTPRequestHandler):
-    """One connection of a client; one that has not shown the token yet must be quick."""
+    """What comes over one connection; the listener gives its connection in the place of an address."""
 
     protocol_version = "HTTP/1.1"
-    timeout = 10
+    timeout = SECONDS
     server: Any
-    known = False
-    """Whether the token was shown on this connection."""
+    client_address: Any
 
-    def handle_one_request(self) -> None:
-        """Whoever sends byte by byte has as long for the whole request as one that is silent: connections are
-        few, and nobody may keep them from the others."""
-        self.hurry = threading.Timer(self.timeout, self._cut)
-        self.hurry.daemon = True
-        if not self.known:
-            self.hurry.start()
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait until no other request of the client is in work, then until none is; what somebody has asked
+        for who has hung up by then is dropped."""
+        mine: _Connection = self.client_address
+        mine.state = WAITING
         try:
-            super().handle_one_request()
+            with mine.turn, self.server.turn:
+                if mine.is_gone:
+                    raise _CallerIsGone
+                mine.state = WORKING
+                yield
         finally:
-            self.hurry.cancel()
-
-    def _cut(self) -> None:
-        self.close_connection = True
-        with suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
+            mine.state, mine.since = IDLE, time.monotonic()
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
@@ -188,9 +217,8 @@ class _Requests(BaseHTTPRequestHandler):
             self.close_connection = True
             self.rfile.read(min(int(length), STRANGERS))
             return self._reply(403, {"error": "the token is wrong; both sides must read the same token file"})
-        self.known = True
-        self.hurry.cancel()
-        self.connection.settimeout(KNOWN)
+        if not self.client_address.known:
+            self.server.admit(self.client_address, known=True)
         body = self.rfile.read(int(length))
         try:
             try:
@@ -199,7 +227,11 @@ class _Requests(BaseHTTPRequestHandler):
                 raise UsageError("a request is not nested so deeply") from None
             if not isinstance(data, dict):
                 raise UsageError("a request is a JSON object")
-            answer = self.server.handler(self.path.strip("/"), data)
+            with self._turn():
+                answer = self.server.handler(self.path.strip("/"), data)
+        except _CallerIsGone:
+            self.close_connection = True
+            return None
         except NoAnswer as error:  # somebody behind us did not answer: that is unknown there, too
             return self._reply(503, {"error": str(error)})
         except (HeadwayError, ValueError) as error:
@@ -207,19 +239,25 @@ class _Requests(BaseHTTPRequestHandler):
         except Exception as error:  # a fault of ours must not leave the other side without an answer
             self.server.failed(error)
             return self._reply(500, {"error": f"{type(error).__name__}: {error}"})
-        self._reply(200, answer if answer is not None else {})
+        return self._reply(200, answer if answer is not None else {})
 
     def do_GET(self) -> None:
-        self.hurry.cancel()
-        found = self.server.pages(self.path.partition("?")[0]) if self._is_local() else None
+        found = None
+        if self._is_local():
+            try:
+                with self._turn():
+                    found = self.server.pages(self.path.partition("?")[0])
+            except _CallerIsGone:
+                self.close_connection = True
+                return None
         if found is None:
             return self._send(404, "text/plain", b"not here\n")
-        self._send(200, *found)
+        return self._send(200, *found)
 
     def _is_local(self) -> bool:
         """A page is for this machine: by its own name, so that no other site's name can stand for it."""
         host = self.headers.get("Host", "").rpartition(":")[0].strip("[]")
-        near = is_loopback(self.client_address[0]) and is_loopback(host)
+        near = is_loopback(self.client_address.client) and is_loopback(host)
         return self.server.pages is not None and (self.server.unix or near)
 
     def _is_trusted(self) -> bool:
@@ -245,30 +283,72 @@ class _Requests(BaseHTTPRequestHandler):
 
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 64
+    request_queue_size = 128
+    patience = 5.0
+    """Seconds for a stranger's handshake and its request, which shows the token."""
     unix = False
     handler: Handler
     pages: Pages | None = None
     token: str | None = None
+    turn: AbstractContextManager[Any] = nullcontext()
     failed: Callable[[Exception], None] = staticmethod(lambda error: None)
 
     def __init__(self, address: Any, requests: type[BaseHTTPRequestHandler]) -> None:
-        self.places = threading.Semaphore(CONNECTIONS)
+        self.connections: set[_Connection] = set()
+        self.turns: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self.door = threading.Lock()
         if not self.unix and ":" in address[0]:
             self.address_family = socket.AF_INET6
         super().__init__(address, requests)
 
+    def get_request(self) -> tuple[Any, Any]:
+        line, address = super().get_request()
+        client = self.client_of(line, address)
+        return line, _Connection(line, client, self.turns.setdefault(client, threading.Lock()))
+
+    def client_of(self, line: socket.socket, address: Any) -> str:
+        """Whose a connection is."""
+        return str(address[0])
+
+    def admit(self, connection: _Connection, known: bool) -> None:
+        """Let a connection in among the strangers, or among those that have shown the token.
+
+        Where too many are there, the client that has most loses one: rather one on which nothing is asked
+        than one that waits for its turn, the oldest first, and none for which work has begun.
+        """
+        with self.door:
+            self.connections.add(connection)
+            connection.known, connection.since = known, time.monotonic()
+            alike = [each for each in self.connections if each.known == known]
+            if len(alike) > (KNOWN if known else STRANGE):
+                have = Counter(each.client for each in alike)
+                ranks = {
+                    each: (have[each.client], each.state == IDLE, -each.since)
+                    for each in alike
+                    if each is not connection and each.state != WORKING
+                }
+                loser = max(ranks, key=ranks.__getitem__, default=connection)
+                self.connections.discard(loser)
+                loser.cut()
+
+    def service_actions(self) -> None:
+        """Strangers that take long are cut off; connections are few, and a client that sends byte by byte has
+        no longer than one that is silent."""
+        with self.door:
+            for each in self.connections:
+                if not each.known and each.state == IDLE and time.monotonic() - each.since > self.patience:
+                    each.cut()
+
     def process_request(self, request: Any, client_address: Any) -> None:
-        if self.places.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
+        self.admit(client_address, known=False)
+        super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self.places.release()
+            with self.door:
+                self.connections.discard(client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is the other side's affair."""
@@ -311,9 +391,12 @@ class _UnixListener(_Listener):
             os.umask(before)
         self.server_name, self.server_port = "unix", 0
 
-    def get_request(self) -> tuple[Any, Any]:
-        connection, _ = super().get_request()
-        return connection, ("unix", 0)
+    def client_of(self, line: socket.socket, address: Any) -> str:
+        """The process, where the system tells it."""
+        if not hasattr(socket, "SO_PEERCRED"):
+            return "unix"
+        process, _, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return str(process)
 
 
 class _TlsListener(_Listener):
@@ -321,9 +404,12 @@ class _TlsListener(_Listener):
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         # The handshake is made in the connection's own thread, so that a silent client stops nobody.
-        request.settimeout(10)
-        with self.context.wrap_socket(request, server_side=True) as secured:
-            super().finish_request(secured, client_address)
+        request.settimeout(SECONDS)
+        whole = self.context.wrap_socket(request, server_side=True, do_handshake_on_connect=False)
+        with whole as client_address.line:
+            if client_address in self.connections:  # it may have been cut before this was its line
+                whole.do_handshake()
+                super().finish_request(whole, client_address)
 
 
 def _own_certificate(cert: str, key: str) -> ssl.SSLContext:
@@ -369,9 +455,13 @@ def listen(
     pages: Pages | None = None,
     token: str | None = None,
     tls: tuple[str, str] | None = None,
+    turn: AbstractContextManager[Any] | None = None,
     failed: Callable[[Exception], None] | None = None,
 ) -> _Listener:
-    """Answer requests, each connection in a thread of its own, until ``close``."""
+    """Answer requests, each connection in a thread of its own, until ``close``.
+
+    ``turn`` is what a request waits for before it is handled.
+    """
     parts = urlsplit(checked(address))
     try:
         if parts.scheme == "unix":
@@ -387,6 +477,8 @@ def listen(
     except (OSError, ssl.SSLError) as error:
         raise UsageError(f"cannot listen on {address} ({error.strerror or error})") from None
     made.handler, made.pages, made.token = handler, pages, token
+    if turn is not None:
+        made.turn = turn
     if failed is not None:
         made.failed = failed
     threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()

@@ -7,24 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from headway.metrics import ratios
 from headway.metrics.areas import utilization
 from headway.metrics.outages import unavailable
 from headway.metrics.over_time import longest_queue, waiting_intervals
 from headway.metrics.own_numbers import OWN
-from headway.metrics.sample import Sample
-from headway.metrics.statistics import (
-    largest_ratio,
-    largest_time,
-    mean_ratio,
-    mean_time,
-    quantile_ratio,
-    quantile_time,
-    seconds,
-    total,
+from headway.metrics.reducers import (
+    COUNT,
+    LARGEST_RATIO,
+    LARGEST_TIME,
+    MEAN_RATIO,
+    MEAN_TIME,
+    Reducer,
+    ratio_quantile,
+    time_quantile,
 )
+from headway.metrics.sample import Sample
+from headway.metrics.statistics import seconds, total
 
 Value = int | float | None
 
@@ -35,14 +38,23 @@ LITTLE = "Little, A proof for the queuing formula L = λW, Operations Research 1
 
 @dataclass(frozen=True)
 class Metric:
-    """One number of a summary. `better` says which direction is an improvement, where one is."""
+    """One number of a summary. `better` says which direction is an improvement, where one is.
+
+    `of` a sample is a column, which `by` reduces; without `by` it is the number itself, of a whole run.
+    """
 
     name: str
     unit: Literal["s", "jobs", "processor-seconds", "1"]
     formula: str
-    compute: Callable[[Sample], Value]
+    of: Callable[[Sample], Any]
     reference: str = ""
     better: Literal["lower", "higher", ""] = "lower"
+    by: Reducer | None = None
+
+    def compute(self, sample: Sample) -> Value:
+        """The number of a whole run."""
+        found = self.of(sample)
+        return found if self.by is None else self.by.whole(found)
 
 
 def _makespan(sample: Sample) -> Value:
@@ -55,7 +67,10 @@ def _mean_queue(sample: Sample) -> Value:
 
 
 METRICS: tuple[Metric, ...] = (
-    Metric("jobs", "jobs", "scheduled jobs that are measured", lambda s: len(s.rows), better=""),
+    Metric(
+        "jobs", "jobs", "scheduled jobs that are measured",
+        lambda s: np.ones(len(s.rows), np.bool_), better="", by=COUNT,
+    ),
     Metric(
         "dropped", "jobs", "jobs of the log that were not scheduled; the ledger names them",
         lambda s: s.schedule.workload.ledger.dropped, better="",
@@ -82,51 +97,52 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "mean_wait", "s", "mean of wait = start of the final run - submission",
-        lambda s: mean_time(s.wait),
+        lambda s: s.wait, by=MEAN_TIME,
     ),
-    Metric("median_wait", "s", "median of wait", lambda s: quantile_time(s.sorted_wait, 50)),
+    Metric("median_wait", "s", "median of wait", lambda s: s.sorted_wait, by=time_quantile(50)),
     Metric(
         "p95_wait", "s", "95th percentile of wait, interpolated linearly",
-        lambda s: quantile_time(s.sorted_wait, 95),
+        lambda s: s.sorted_wait, by=time_quantile(95),
     ),
-    Metric("max_wait", "s", "largest wait", lambda s: largest_time(s.wait)),
+    Metric("max_wait", "s", "largest wait", lambda s: s.wait, by=LARGEST_TIME),
     Metric(
         "mean_response", "s", "mean of response = end - submission (flow or turnaround time)",
-        lambda s: mean_time(s.flow), FEITELSON,
+        lambda s: s.flow, FEITELSON, by=MEAN_TIME,
     ),
     Metric(
         "mean_slowdown", "1",
         "mean of response / p over jobs with p > 0, p = min(runtime, walltime); a mean of ratios",
-        lambda s: mean_ratio(s.slowdown), FEITELSON,
+        lambda s: s.slowdown, FEITELSON, by=MEAN_RATIO,
     ),
     Metric(
         "slowdown_excluded", "jobs", "jobs with p = 0, which have no slowdown",
-        lambda s: len(s.rows) - len(s.slowdown), better="",
+        lambda s: s.run <= 0, better="", by=COUNT,
     ),
     Metric(
         "mean_bsld", "1", "mean of the bounded slowdown max(response / max(p, tau), 1)",
-        lambda s: mean_ratio(s.bounded_slowdown), FEITELSON,
+        lambda s: s.bounded_slowdown, FEITELSON, by=MEAN_RATIO,
     ),
     Metric(
         "median_bsld", "1", "median of the bounded slowdown",
-        lambda s: quantile_ratio(s.bounded_slowdown, 50), FEITELSON,
+        lambda s: s.bounded_slowdown, FEITELSON, by=ratio_quantile(50),
     ),
     Metric(
-        "max_bsld", "1", "largest bounded slowdown", lambda s: largest_ratio(s.bounded_slowdown), FEITELSON
+        "max_bsld", "1", "largest bounded slowdown", lambda s: s.bounded_slowdown, FEITELSON,
+        by=LARGEST_RATIO,
     ),
     Metric(
         "mean_pp_bsld", "1",
         "mean of the per-processor bounded slowdown max(response / (procs x max(p, tau)), 1)",
-        lambda s: mean_ratio(s.per_processor), ZOTKIN,
+        lambda s: s.per_processor, ZOTKIN, by=MEAN_RATIO,
     ),
     Metric(
         "mean_walltime_slowdown", "1", "mean of (wait + walltime) / walltime over jobs with walltime > 0",
-        lambda s: mean_ratio(ratios.walltime_slowdown(s.wait, s.walltime)),
+        lambda s: ratios.walltime_slowdown(s.wait, s.walltime), by=MEAN_RATIO,
     ),
     Metric("tau", "s", "the bound of the bounded slowdowns", lambda s: seconds(s.tau), better=""),
     Metric(
         "killed", "jobs", "jobs killed at their walltime",
-        lambda s: int(s.column(s.schedule.killed).sum()), better="",
+        lambda s: s.column(s.schedule.killed), better="", by=COUNT,
     ),
     Metric(
         "mean_queue", "jobs", "time-weighted mean number of waiting jobs over the makespan",
@@ -141,7 +157,7 @@ METRICS: tuple[Metric, ...] = (
 STRETCH = Metric(
     "mean_stretch", "1",
     "mean of response / (p + time to read the input file alone); where jobs have input files",
-    lambda s: mean_ratio(ratios.stretch(s.flow, s.run, s.load)),
+    lambda s: ratios.stretch(s.flow, s.run, s.load), by=MEAN_RATIO,
 )  # fmt: skip
 """Only where the workload has input files: without any it is the slowdown."""
 

@@ -174,6 +174,7 @@ def compare(
     for each in schedules:
         if not isinstance(each, Schedule):
             raise UsageError(f"{each!r:.60} is no schedule; load a folder with headway.Schedule.load(folder)")
+        _refuse_doubled(each)
     if names is not None and len(names) != len(schedules):
         raise UsageError(
             f"{counted(len(names), 'name')} for {counted(len(schedules), 'schedule')}; give one for each"
@@ -181,6 +182,15 @@ def compare(
     refuse_different_logs(schedules, "compare runs of one log only")
     summaries = tuple(summarise(schedule, tau=tau, trim=trim) for schedule in schedules)
     return Comparison(tuple(names) if names else default_names(schedules), tuple(schedules), summaries)
+
+
+def _refuse_doubled(schedule: Schedule) -> None:
+    numbers, count = np.unique(schedule.workload.columns["job"], return_counts=True)
+    if (count > 1).any():
+        raise UsageError(
+            f"the run of {brief(schedule.policy)} has job {numbers[count > 1][0]} more than once; "
+            "simulate it again, or let 'headway audit' list what is wrong"
+        )
 
 
 def _differing(first: Schedule, second: Schedule, name: str) -> list[int]:

@@ -30,6 +30,8 @@ class Joining:
     def __init__(self, policy: str | Spec, platform: Platform) -> None:
         self.policy, self.platform = parse_spec(policy).policy, platform
         self.procs = platform.clusters[0].procs
+        self.widest = self.policy.pools(platform)[0].procs
+        """Processors of the pool that jobs are submitted to."""
         self.prepared = self._prepared(self._arrivals({}, 0, 0))
         """What the policy counted and noted is asked here, of ``driver.state``."""
         self.driver = Driver(NO_JOBS, self.prepared.setup, self.policy.as_local())

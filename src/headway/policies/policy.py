@@ -5,6 +5,7 @@ policy does not define gives the answer for most policies: one machine, one queu
 
     spec.policy                       the object of a parsed spec
     .on(platform, workload)           its form there, or the reason why it has none
+    .on_cluster()                     the same on a cluster that exists, live or in a grid
     .to_run(platform, workload)       the same for a simulation, where outages and feedback may come too
     .pools, .fitting, .prepare        processors, jobs, and what the engine runs
     .as_local, .as_group              what a grid or redirection needs to use it inside
@@ -68,6 +69,10 @@ class Policy:
     """Whether its queue holds jobs that are cancelled while they wait; other policies leave them out."""
     goes_on = False
     """Whether it takes jobs that ran or were submitted before its first instant (columns `ran`, `since`)."""
+    by_site_rules = False
+    """Whether it goes by its site's own rules: priorities, limits, reservations, the controller's clocks."""
+    keeps_processors = False
+    """Whether the processors of suspended jobs are for urgent jobs only."""
     in_file_order = False
     """Whether the order of the file decides ties, so that the policy must know it."""
     laws_of_the_queue = True
@@ -96,6 +101,11 @@ class Policy:
                 f"{self.spec.name} schedules one cluster and this platform has {len(platform.clusters)}; "
                 "give a platform of one cluster, or the policy reallocation, which is for several"
             )
+        return self
+
+    def on_cluster(self) -> Policy:
+        """Its form on a cluster that has no other processors than its own, live or in a grid, or a
+        UsageError that says why it has none."""
         return self
 
     def to_run(self, platform: Platform, workload: Workload) -> Policy:
@@ -211,11 +221,20 @@ class Policy:
         """What redirection needs to use it in one of its groups."""
         raise UsageError(f"redirection: {self.spec.name} cannot have a group of its own")
 
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        """Which of ``deadline`` and ``urgent`` of a job make a difference to it."""
+        return ("urgent",) if self.params.get("urgent") == "first" else ()
+
     def policy_of_cluster(self, platform: Platform, cluster: int) -> Policy:
         """The policy that schedules the jobs of a cluster: itself, except for a grid."""
         return self
 
     # ---- after the run ----------------------------------------------------------------------------------
+
+    def without_a_rule(self) -> dict[str, str]:
+        """Policies that lack one of its rules each, by the rule in words."""
+        return {}
 
     def seen_as(self, seen: Seen) -> Policy:
         """The form of the policy that made a schedule, if it has several."""

@@ -37,11 +37,3 @@ def cluster_pools(policy: str, platform: Platform) -> list[Pool]:
     except (UsageError, InputError):
         pass
     return [Pool(number, "", cluster.procs) for number, cluster in enumerate(platform.clusters)]
-
-
-def cluster_sizes(policy: str, platform: Platform) -> list[int]:
-    """The processors of each cluster under any policy, with those that redirection adds."""
-    sizes = [0] * len(platform.clusters)
-    for pool in cluster_pools(policy, platform):
-        sizes[pool.cluster] += pool.procs
-    return sizes

@@ -173,6 +173,14 @@ def make_spec(name: str, **params: object) -> Spec:
     raise UsageError(f"there is no policy {name!r}{close(name, [*POLICIES, *ALIASES])}; {_known_policies()}")
 
 
+def by_site_rules(policy: str) -> bool:
+    """Whether the policy of a schedule goes by its site's own rules."""
+    try:
+        return parse_spec(policy).policy.by_site_rules
+    except UsageError:
+        return False
+
+
 def _parsed(text: str) -> Call:
     if not text.strip():
         raise UsageError(f"the policy is empty; {_known_policies()}")

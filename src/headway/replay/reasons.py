@@ -7,6 +7,7 @@ import numpy as np
 from headway.metrics.statistics import Times
 from headway.plain import counted
 from headway.policies.slurm.setup.record import misses_usage
+from headway.policies.spec import by_site_rules
 from headway.schedule import Schedule
 from headway.units import SECOND
 from headway.workload.slurm.not_modelled import left_unmodelled
@@ -17,7 +18,7 @@ IDLE = 0.5
 
 def reasons(schedule: Schedule, rows: Times, recorded: Times) -> list[str]:
     """One sentence for each reason that applies to this log, with its numbers."""
-    by_its_rules = schedule.policy.split("(")[0] == "slurm"
+    by_its_rules = by_site_rules(schedule.policy)
     found = [
         *_left_out(schedule, len(rows)),
         *_machine(schedule, rows, recorded),
@@ -26,7 +27,7 @@ def reasons(schedule: Schedule, rows: Times, recorded: Times) -> list[str]:
         *(
             f"the site's {feature} are not simulated: {counted(count, 'job')}"
             for feature, count in left_unmodelled(
-                schedule.workload.source.not_modelled, schedule.policy
+                schedule.workload.source.not_modelled, by_its_rules
             ).items()
         ),
     ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headway.campaign import Results
 from headway.campaign.intervals import MINIMUM
-from headway.campaign.judging import INDISTINGUISHABLE, TOO_FEW
+from headway.campaign.judging import apart, means
 from headway.errors import UsageError
 from headway.figures.style import colour_of
 from headway.metrics.catalogue import BY_NAME
@@ -18,9 +18,6 @@ from headway.report.provenance import facts_table, record_details
 from headway.report.table import Cell, Column, table
 from headway.report.words import change, number, quantity, strong
 
-if TYPE_CHECKING:
-    import polars as pl
-
 JUDGED = ("mean_bsld", "mean_wait", "p95_wait", "max_bsld", "utilization")
 """Metrics a campaign is judged by where it has them; the first of them gives the verdict."""
 
@@ -29,12 +26,6 @@ Click the chart and turn the wheel to zoom, drag to pan."""
 
 CARE = f"""Every cell is compared with its own baseline, on the same workload. A block, such as a week, is one
 observation. The intervals of 95 % are Student's; there is no verdict with fewer than {MINIMUM} blocks."""
-
-UNSURE = {
-    INDISTINGUISHABLE: ", indistinguishable from its baseline",
-    TOO_FEW: ", with too few blocks to tell it from its baseline",
-}
-"""What is added where the best policy is not surely better."""
 
 SORT = "Click a column's title to sort."
 
@@ -70,7 +61,7 @@ def campaign_page(results: Results, command: str = "", title: str = "") -> str:
     parts = [
         f'<h1>{escape(title)}</h1><p class="lead">{escape(_lead(results, labels))}</p>',
         _verdict(results, labels, metrics),
-        _table(results, labels, metrics),
+        _table(results, metrics),
         section("boxes-section", "Every metric", BOXES, boxes),
         section("cells-section", "Every cell", SORT, '<div id="cells"></div>', screen=True),
         *([_failures(results)] if results.failed.height else []),
@@ -109,54 +100,32 @@ def _lead(results: Results, labels: Sequence[str]) -> str:
     return told + (f"; {number(results.failed.height)} failed" if results.failed.height else "")
 
 
-def _rows(results: Results, label: str) -> pl.DataFrame:
-    import polars as pl
-
-    return results.frame.filter(pl.col("label") == label)
-
-
 def _verdict(results: Results, labels: Sequence[str], metrics: Sequence[str]) -> str:
     if not metrics or not labels:
         return verdict_section(["No cell was done; there is nothing to judge."])
     metric = metrics[0]
-    words, sign = metric.replace("_", " ").replace("bsld", "bounded slowdown"), BY_NAME[metric].better
-    means = {label: _mean(_rows(results, label), metric) for label in labels}
-    known = {label: mean for label, mean in means.items() if mean is not None}
-    lines, judged = [], _judged(results, metric)
-    equals = _on_same_jobs(results, list(known))
-    if equals:
-        best = (min if sign == "lower" else max)(equals, key=lambda label: known[label])
-        end = "lowest" if sign == "lower" else "highest"
-        value = strong(quantity(known[best], BY_NAME[metric].unit))
-        of = "" if len(equals) == len(known) else f", of the {len(equals)} policies that ran the same jobs"
-        sure = UNSURE.get(str(judged[best]["verdict"]), "") if best in judged else ""
-        lines.append(f"{strong(best)} has the {end} {words} on average: {value}{of}{sure}.")
-    elif known:
-        lines.append(f"None has the best {words}, as no two of them ran the same jobs.")
-    lines += [_sentence(label, words, line) for label, line in judged.items()]
+    words = metric.replace("_", " ").replace("bsld", "bounded slowdown")
+    best = "lowest" if BY_NAME[metric].better == "lower" else "highest"
+    several, lines = bool(apart(results.frame)), []
+    judged = _judged(results, metric)
+    for workload, lead in results.leads(metric).items():
+        on = f"{strong(workload)}: " if several else ""
+        if lead is None:
+            lines.append(f"{on}None has the {best} {words}, as no two of them ran the same jobs.")
+        else:
+            value = strong(quantity(lead.mean, BY_NAME[metric].unit))
+            lines.append(on + lead.sentence(words, value, len(labels), strong))
+        lines += [on + _sentence(str(line["label"]), words, line) for line in judged
+                  if line.get("workload", workload) == workload]  # fmt: skip
     return verdict_section(lines, CARE)
 
 
-def _on_same_jobs(results: Results, labels: Sequence[str]) -> list[str]:
-    """The most policies that ran as many jobs on every block; none where no two of several did."""
-    import polars as pl
-
-    groups: dict[object, list[str]] = {}
-    counted = [pl.col("jobs").mean()] if "jobs" in results.frame.columns else []
-    for label in labels:
-        blocks = _rows(results, label).group_by("workload", "block").agg(counted).sort("workload", "block")
-        groups.setdefault(tuple(blocks.iter_rows()), []).append(label)
-    largest = max(groups.values(), key=len, default=[])
-    return largest if len(largest) > 1 or len(labels) == 1 else []
-
-
-def _judged(results: Results, metric: str) -> dict[str, dict[str, Any]]:
-    """The paired difference of each policy with its interval; empty where nothing has a baseline."""
+def _judged(results: Results, metric: str) -> list[dict[str, Any]]:
+    """The paired differences of each policy with intervals; none where nothing has a baseline."""
     try:
-        table = results.against_baseline(metric, by=("label",))
+        return results.verdicts(metric).to_dicts()
     except UsageError:
-        return {}
-    return {str(line["label"]): line for line in table.to_dicts()}
+        return []
 
 
 def _sentence(label: str, words: str, line: dict[str, Any]) -> str:
@@ -175,28 +144,24 @@ def _colour(line: dict[str, Any]) -> str:
     return line["verdict"] if line["verdict"] in ("better", "worse") else ""
 
 
-def _mean(rows: pl.DataFrame, metric: str) -> float | None:
-    mean = rows[metric].cast(float).mean()
-    return mean if isinstance(mean, float) else None
-
-
-def _table(results: Results, labels: Sequence[str], metrics: Sequence[str]) -> str:
-    columns = [Column("policy"), Column("cells", number=True)]
-    shown = metrics[:6]
+def _table(results: Results, metrics: Sequence[str]) -> str:
+    keys, shown = [*apart(results.frame), "label"], metrics[:6]
+    columns = [Column(name.replace("label", "policy")) for name in keys] + [Column("cells", number=True)]
     columns += [Column(name.replace("_", " "), number=True, about=BY_NAME[name].formula) for name in shown]
-    judged = {name: _judged(results, name) for name in shown}
+    judged = {
+        name: {tuple(line[key] for key in keys): line for line in _judged(results, name)} for name in shown
+    }
     lines = []
-    for label in labels:
-        rows = _rows(results, label)
-        cells = [Cell(label), Cell(number(rows.height), rows.height)]
+    for row in means(results.frame, keys, shown).to_dicts():
+        cells = [*(Cell(str(row[key])) for key in keys), Cell(number(row["cells"]), row["cells"])]
         for name in shown:
-            mean, line = _mean(rows, name), judged[name].get(label)
+            mean, line = row[name], judged[name].get(tuple(row[key] for key in keys))
             text = quantity(mean, BY_NAME[name].unit)
             told = Cell(text, mean, change(line["change"]), _colour(line)) if line else Cell(text, mean)
             cells.append(told)
         lines.append(cells)
     about = (
-        "Means over the cells, each with its change from the baseline, pair by pair. A change has a colour "
+        "Means over the blocks, each with its change from the baseline, pair by pair. A change has a colour "
         "if its 95 % interval excludes 0 and there are enough blocks."
     )
     return section("policies", "Policies", about, table(columns, lines), long=True)

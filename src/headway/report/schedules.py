@@ -41,8 +41,8 @@ def schedules_page(
 ) -> str:
     """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown.
 
-    `names` are what the runs are called, by default by their policies. `opening` is HTML that stands in
-    place of the verdict, where whoever made the runs knows better what they tell.
+    `names` are what the runs are called, by default by their policies. `opening` is HTML in place of the
+    verdict, for runs whose meaning is known better; changes of metrics are then not coloured.
     """
     comparison = compare(schedules, tau=tau, names=names)
     colours = [colour_of(place) for place in range(len(schedules))]
@@ -76,8 +76,10 @@ def schedules_page(
     parts = [
         _title(comparison, title),
         opening or _verdict_section(comparison),
+        *(['<div class="unjudged">'] if opening else []),
         _tiles(comparison, colours),
         _metrics(comparison, colours),
+        *(["</div>"] if opening else []),
         asset("charts.html").replace("<h3>Bounded slowdown", f"<h3>Bounded slowdown (tau = {tau:g} s)"),
         _classes(comparison, classes, colours, keys),
         *([_changes(comparison)] if len(schedules) > 1 else []),

@@ -17,30 +17,110 @@ BELOW = """Means over all phases of the controller's clocks. The sections below 
 phase in detail, so their numbers differ a little."""
 
 
+FIGURE = """The mark is the difference of the mean wait, left of the line where jobs wait shorter; the bar is
+its 95 % interval over weeks and clock phases, given enough weeks. Only differences
+that are more than chance have a colour."""
+
+
 def what_if_page(answers: Sequence[Answer], command: str = "") -> str:
     """The whole page as text; `command` is the one that makes it."""
     schedules = [answers[0].base, *(found.variant for found in answers)]
     names = ["base", *(found.name for found in answers)]
-    title = "What if: " + ", or ".join(found.name for found in answers)
+    title = "What if: " + ", or ".join(_in_words(found) for found in answers)
     return schedules_page(schedules, command, names=names, title=title, opening=_opening(answers))
 
 
+def _in_words(found: Answer) -> str:
+    """The change as one says it: the nodes or processors where it gives others, else as it was given."""
+    sites = [run.platform.site for run in (found.base, found.variant)]
+    nodes = [0 if site is None else len(site.nodes) for site in sites]
+    procs = [run.capacity for run in (found.base, found.variant)]
+    if nodes[0] != nodes[1] and all(nodes):
+        return f"{nodes[1]:,} nodes instead of {nodes[0]:,}"
+    return f"{procs[1]:,} processors instead of {procs[0]:,}" if procs[0] != procs[1] else found.name
+
+
+def _in_short(found: Answer) -> str:
+    """What the change does to everybody's wait, and whether that may be chance."""
+    waits, seeds = found.overall, found.whole.changes
+    words = _in_words(found)
+    if found.same:
+        return f"With {words} every job starts when it did."
+    before, after = span(waits.base), span(waits.value)
+    if before == after:
+        return f"With {words} a job still waits {after} on average."
+    if not waits.enough:
+        weeks = "one week is" if waits.blocks == 1 else f"{waits.blocks} weeks are"
+        sure = f"{weeks} too few to tell whether that is chance"
+    else:
+        chance = not waits.significant or min(seeds) < 0 < max(seeds)
+        sure = "this may be chance" if chance else "this is more than chance"
+    return f"With {words} a job waits {after} on average instead of {before}; {sure}."
+
+
 def _opening(answers: Sequence[Answer]) -> str:
-    told = []
-    for found in answers:
-        first, *others = findings(found)
-        told += [f"<strong>{escape(first)}</strong>", *map(escape, others)]
-    *truth, care = map(escape, cautions(answers[0]))
-    words = verdict_section([*told, *truth], care, TROUBLE)
-    panels = [(f"who-{place}", found.name, _table(found)) for place, found in enumerate(answers)]
-    content = tabs(panels) if len(panels) > 1 else panels[0][2]
-    return words + section(
-        "who", "Who gains and who loses", BELOW if _seeds(answers) else "", content, long=True
+    words = verdict_section(
+        [f"<strong>{escape(_in_short(found))}</strong>" for found in answers], "", TROUBLE
+    )
+    figures = _one_or_tabs(
+        [(f"change-{place}", found.name, _figure(found)) for place, found in enumerate(answers)]
+    )
+    who = _one_or_tabs([
+        (f"who-{place}", found.name, _paragraphs(findings(found)) + _table(found))
+        for place, found in enumerate(answers)
+    ])  # fmt: skip
+    below = BELOW if _seeds(answers) else ""
+    return (
+        words
+        + section("difference", "How much longer or shorter jobs wait", FIGURE, figures)
+        + section("who", "Who gains and who loses", below, who, long=True)
+        + section("uncertain", "What is uncertain", "", _paragraphs(cautions(answers[0])))
     )
 
 
+def _one_or_tabs(panels: Sequence[tuple[str, str, str]]) -> str:
+    return tabs(panels) if len(panels) > 1 else panels[0][2]
+
+
+def _paragraphs(sentences: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+
+
+def _figure(found: Answer) -> str:
+    """A bar from bound to bound and a mark at the mean, for everybody and then for each class."""
+    waits = found.overall
+    bounds = (waits.difference_low, waits.difference_high) if waits.enough else (None, None)
+    chance = not waits.significant or min(found.whole.changes) < 0 < max(found.whole.changes)
+    lines = [("everybody", waits.pairs, waits.difference, *bounds, not chance)]
+    kinds = {kind: place for place, kind in enumerate(("partition", "account", "qos", "size"))}
+    for one in sorted(found.classes, key=lambda one: kinds.get(one.kind, len(kinds))):
+        if one.jobs == waits.pairs:
+            continue  # everybody, under another name
+        low, high = one.bounds or (None, None)
+        lines.append((f"{one.kind} {one.name}", one.jobs, one.difference, low, high, bool(one.sure)))
+    ends = [value for line in lines for value in line[2:5] if value is not None]
+    left, right = min([0.0, *ends]), max([0.0, *ends])
+    width = (right - left) or 1.0
+
+    def at(value: float) -> str:
+        return f"{100 * (value - left) / width:.2f}%"
+
+    rows = []
+    for name, jobs, difference, low, high, sure in lines:
+        kind = "" if not sure else " better" if difference < 0 else " worse"
+        bar = ""
+        if low is not None and high is not None:
+            bar = f'<i class="reach" style="left:{at(low)};width:{100 * (high - low) / width:.2f}%"></i>'
+        rows.append(
+            f'<div class="line{kind}"><span>{escape(name)} <small>{number(jobs)} jobs</small></span>'
+            f'<div class="axis"><i class="zero" style="left:{at(0)}"></i>{bar}'
+            f'<i class="mean" style="left:{at(difference)}"></i></div><b>{_signed(difference)}</b></div>'
+        )
+    return f'<div class="differences">{"".join(rows)}</div>'
+
+
 def _seeds(answers: Sequence[Answer]) -> bool:
-    return any(len(found.changes) > 1 for found in answers)
+    return any(len(found.whole.changes) > 1 for found in answers)
 
 
 def _table(found: Answer) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.platform import Platform
-from headway.policies.pools import cluster_sizes
 from headway.schedule.codes import NONE
 from headway.schedule.pieces import Pieces
 
@@ -46,18 +45,14 @@ def places_of(
     labels: Mapping[str, Sequence[str]],
     groups: Mapping[str, int],
     platform: Platform,
-    policy: str = "",
 ) -> dict[str, Places]:
-    """Places whose sizes are known: groups, clusters and nodes (numbered through all clusters).
-
-    In a grid the policy of a cluster may add processors to it.
-    """
+    """Places whose sizes are known: groups, clusters and nodes (numbered through all clusters)."""
     cores = [
         group.cores for cluster in platform.clusters for group in cluster.nodes for _ in range(group.count)
     ]
     known = {
         "group": (list(groups), list(groups.values())),
-        "cluster": ([c.name for c in platform.clusters], cluster_sizes(policy, platform)),
+        "cluster": ([c.name for c in platform.clusters], [c.procs for c in platform.clusters]),
         "node": ([str(number) for number in range(len(cores))], cores),
     }
     places = {}

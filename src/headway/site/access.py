@@ -21,6 +21,9 @@ DOORS = ("ReqResv", "RootOnly", "AllowGroups")
 """Rules that Slurm looks at before all others; a job that they keep out is refused whatever
 EnforcePartLimits says."""
 
+ACCOUNTS_BELOW = (23, 2, 0)
+"""Since then accounts that a partition allows or denies stand for those below them, too."""
+
 RULES = (*DOORS, "AllowAccounts", "DenyAccounts", "AllowQos", "DenyQos")
 """Rules on who may use a partition, in the order in which they are looked at."""
 
@@ -86,12 +89,23 @@ def rule_against(site: Site, partition: Partition, asker: Asker) -> str:
     ):
         if not name:
             continue
+        names = {one.lower() for one in (above(site, name) if kind == "Accounts" else (name,))}
         if allowed is not None:
-            if name.lower() not in (one.lower() for one in allowed):
+            if names.isdisjoint(one.lower() for one in allowed):
                 return f"Allow{kind}"
-        elif name.lower() in (one.lower() for one in denied):
+        elif not names.isdisjoint(one.lower() for one in denied):
             return f"Deny{kind}"
     return ""
+
+
+def above(site: Site, account: str) -> list[str]:
+    """An account, and those above it where a partition that names these means it, too."""
+    found = [account]
+    place = site.account_place.get(account.lower(), -1) if site.version >= ACCOUNTS_BELOW else -1
+    while place >= 0:
+        found.append(site.associations[place].account)
+        place = site.associations[place].parent
+    return found
 
 
 def askers(

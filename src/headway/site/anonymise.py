@@ -13,8 +13,9 @@ from pathlib import Path
 from headway.errors import InputError, UsageError
 from headway.site.access import read_groups
 from headway.site.accounts import DUMPED, dump_pairs, table
-from headway.site.archive import is_archive, members, pack
+from headway.site.archive import is_archive, pack
 from headway.site.bringing_in import NAMES as FILES
+from headway.site.bringing_in import bring_in
 from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown, text_of
 from headway.site.folder import JOBS
 from headway.site.limits import NAMES
@@ -242,9 +243,7 @@ def anonymise_site(source: Path, target: Path, key: str | None = None) -> Anonym
         folder = source
         if not source.is_dir():
             folder = Path(temporary) / "source"
-            with replacing_folder(folder) as unpacked:
-                for name, content in members(source):
-                    (unpacked / name).write_bytes(content)
+            done.left_out += bring_in([source], folder)[1]
         copied = Path(temporary) / "copy"
         with replacing_folder(copied) as draft:
             SiteCopy(folder, draft, names, done).write()

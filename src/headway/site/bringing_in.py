@@ -6,8 +6,18 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from headway.documents import MOST
 from headway.errors import InputError, UsageError
-from headway.site.archive import holds_files, is_archive, members, unpacked
+from headway.site.archive import (
+    GZIP,
+    LARGEST,
+    PIECE,
+    Stream,
+    beginning,
+    holds_files,
+    is_archive,
+    members,
+)
 from headway.writing import replacing_folder
 
 NAMES = (
@@ -16,9 +26,6 @@ NAMES = (
     "jobs.json", "site.toml", "topology.conf", "topology.yaml",
 )  # fmt: skip
 """Names that a site's folder has; a file of such a name is what it says."""
-
-GZIP = b"\x1f\x8b"
-"""What a file packed with gzip begins with."""
 
 _TABLES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("jobs.txt", ("jobid",)),
@@ -46,26 +53,28 @@ _LINES: tuple[tuple[str, str], ...] = (
 """What a text is, by a line that only it has."""
 
 
-def kind_of(name: str, content: bytes) -> str | None:
-    """The name that a file has in a site's folder, by its content; None where it is nothing of a site."""
-    if content.startswith(GZIP):
-        inside = unpacked(content, name, 1 << 20)
+def kind_of(name: str, first: bytes) -> str | None:
+    """The name that a file has in a site's folder, by its beginning; None where it is nothing of a site."""
+    if first.startswith(GZIP):
+        inside = beginning(first, name)
         if inside.startswith(GZIP):  # packed twice, or for ever
             return None
         inner = kind_of(name.removesuffix(".gz"), inside)
         return f"{inner}.gz" if inner and inner.startswith("jobs.") else inner
     if name in NAMES:
         return name
-    first = content[: 1 << 20].decode("utf-8", "replace").lstrip("\ufeff \n\t")
-    if first.startswith("{"):
-        return "jobs.json" if '"jobs"' in first and '"association"' in first else None
-    head = first.partition("\n")[0]
+    if b"\0" in first:  # no text: an archive inside the archive, say
+        return None
+    text = first.decode("utf-8", "replace").lstrip("\ufeff \n\t")
+    if text.startswith("{"):
+        return "jobs.json" if '"jobs"' in text and '"association"' in text else None
+    head = text.partition("\n")[0]
     if "|" in head:
         columns = {column.strip().lower().replace(" ", "") for column in head.split("|")}
         return next((target for target, marks in _TABLES if set(marks) <= columns), None)
     if name.endswith((".conf", ".toml")) and name != "slurm.conf":
         return name
-    found = next((target for target, pattern in _LINES if re.search(pattern, first)), None)
+    found = next((target for target, pattern in _LINES if re.search(pattern, text)), None)
     if found is None and (head.startswith(";") or re.match(r"[\d.-]+(?:\s+[\d.-]+){17}", head)):
         return "jobs.swf"
     return found
@@ -77,55 +86,62 @@ def bring_in(sources: Iterable[Path], target: Path) -> tuple[list[tuple[str, str
         raise UsageError(f"{target} exists and is not empty; give another folder")
     taken: list[tuple[str, str]] = []
     passed: list[str] = []
+    left = LARGEST
     with replacing_folder(target) as folder:
-        for name, content in _contents(sources):
-            kind = kind_of(name, content)
+        for stream in _streams(sources):
+            name = str(stream.name)
+            kind = kind_of(name, stream.peek())
             if kind is None:
                 passed.append(name)
                 continue
-            if content.startswith(GZIP) and not kind.endswith(".gz"):
-                content = unpacked(content, name)  # only logs are read as they were packed
-            _put(folder / kind, content, name)
+            if stream.peek(2) == GZIP and not kind.endswith(".gz"):
+                stream = stream.unpacked()  # only logs are read as they were packed
+            left -= _put(folder / kind, stream, left if kind.startswith("jobs.") else min(MOST, left))
             taken.append((name, kind))
         if not taken:
             raise InputError("holds nothing of a site", file=next(iter(sources), target))
     return taken, passed
 
 
-def _put(file: Path, content: bytes, name: str) -> None:
-    """Write a file; several logs with the same columns go behind each other."""
-    if not file.exists():
-        file.write_bytes(content)
-        return
-    if file.name == "jobs.txt":
-        header = content.split(b"\n", 1)[0]
-        if header == file.read_bytes().split(b"\n", 1)[0]:
-            with file.open("ab") as log:
-                log.write(content)
-            return
-        raise InputError("has other columns than the log before it; import only one of them", file=name)
-    if file.name == "reservations.txt" and content.lstrip().startswith(b"ReservationName"):
-        file.write_bytes(content)  # scontrol names the nodes, which sacctmgr may not
-        return
-    if file.name == "reservations.txt":
-        return
-    raise InputError(f"would be a second {file.name} of the site; import only one of them", file=name)
-
-
-def _contents(sources: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
-    for source in sources:
-        if source.is_dir():
-            for file in sorted(path for path in source.iterdir() if path.is_file()):
-                yield file.name, file.read_bytes()
-        elif is_archive(source):
-            yield from members(source)
+def _put(file: Path, stream: Stream, most: int) -> int:
+    """Write a file of at most so many bytes; several logs with the same columns go behind each other."""
+    if file.exists():
+        if file.name == "jobs.txt":
+            with file.open("rb") as log:
+                same = log.readline().rstrip(b"\n") == stream.peek().partition(b"\n")[0]
+            if not same:
+                message = "has other columns than the log before it; import only one of them"
+                raise InputError(message, file=stream.name)
+        elif file.name == "reservations.txt":
+            if not stream.peek().lstrip().startswith(b"ReservationName"):
+                return 0
+            file.unlink()  # scontrol names the nodes, which sacctmgr may not
         else:
+            message = f"would be a second {file.name} of the site; import only one of them"
+            raise InputError(message, file=stream.name)
+    written = 0
+    with file.open("ab") as copy:
+        while part := stream.read(PIECE):
+            written += len(part)
+            if written > most:
+                message = f"has more than {most >> 20} MiB, which is too much; is it a file of a site?"
+                raise InputError(message, file=stream.name)
+            copy.write(part)
+    return written
+
+
+def _streams(sources: Iterable[Path]) -> Iterator[Stream]:
+    """Every file, by its name."""
+    for source in sources:
+        single = not source.is_dir()
+        for path in [source] if single else sorted(path for path in source.iterdir() if path.is_file()):
             try:
-                content = source.read_bytes()
+                with path.open("rb") as file:
+                    stream = Stream(file, path)
+                    if single and (is_archive(path) or holds_files(stream)):  # a pipe has no name of its own
+                        yield from members(stream)
+                    else:
+                        stream.name = path.name
+                        yield stream
             except OSError as error:
-                raise InputError(f"cannot be read ({error.strerror})", file=source) from None
-            first = unpacked(content, source, 512) if content.startswith(GZIP) else content
-            if holds_files(first):  # whatever it is called: a pipe has no name of its own
-                yield from members(source, content)
-            else:
-                yield source.name, content
+                raise InputError(f"cannot be read ({error.strerror})", file=path) from None

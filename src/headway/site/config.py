@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from headway.errors import InputError
 from headway.site import values
 from headway.site.entries import Entry
-from headway.site.parameters import DEFAULTS, FORMER, IN_SECONDS, SCHEDULER
+from headway.site.parameters import BEFORE, DEFAULTS, FORMER, IN_SECONDS, SCHEDULER, VERSION, Version
 from headway.units import LONGEST, SECOND
 from headway.values import LARGEST
 
+_VERSION = re.compile(r"\s*(\d\d)\.(\d\d?)(?:[.-](\d+))?(?![\d.]*\d)")
 CORRECT = "correct it, or take it out for Slurm's default"
 
 
@@ -38,14 +41,30 @@ class Config(Mapping[str, str]):
 
     def __getitem__(self, key: str) -> str:
         found = self._set.get(key.lower())
-        return found[1] if found is not None else DEFAULTS[key.lower()]
+        return found[1] if found is not None else self._default(key.lower())
 
     def get(self, key: str, default: str | None = None) -> str:  # type: ignore[override]
         """A parameter as text: the site's, else `default`, else Slurm's default, else nothing."""
         found = self._set.get(key.lower())
         if found is not None and not values.nothing(found[1]):
             return found[1]
-        return DEFAULTS.get(key.lower(), "") if default is None else default
+        return self._default(key.lower()) if default is None else default
+
+    def _default(self, key: str) -> str:
+        """What Slurm takes where a parameter is not set, in the site's version."""
+        since, before = BEFORE.get(key, ((0, 0, 0), ""))
+        return before if self.version is not None and self.version < since else DEFAULTS.get(key, "")
+
+    @cached_property
+    def version(self) -> Version | None:
+        """The version of Slurm, 99 for the last number where there is none; None where nothing tells it."""
+        text = self._set.get(VERSION.lower(), ("", "", None))[1]
+        if values.nothing(text):
+            return None
+        found = _VERSION.match(text)
+        if found is None:
+            raise self.error(f"{text!r} is no version of Slurm, such as 24.11 or 24.11.5; {CORRECT}", VERSION)
+        return int(found[1]), int(found[2]), int(found[3] or 99)
 
     def __iter__(self) -> Iterator[str]:
         return (spelled for spelled, _, _ in self._set.values())

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from headway.documents import read_bytes
 from headway.errors import InputError
 from headway.values import LARGEST
 
@@ -96,7 +97,7 @@ class Lines(NamedTuple):
 def text_of(path: Path, what: str) -> str:
     """The text of a file of a site's folder, without the mark at its beginning that some editors write."""
     try:
-        raw = path.read_bytes()
+        raw = read_bytes(path)
     except OSError as error:
         raise InputError(f"{what} cannot be read ({error.strerror})", file=path) from None
     if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):

@@ -27,6 +27,7 @@ from headway.site.model import Association, NotModelled, Qos
 from headway.site.modelled import parameters_not_modelled
 from headway.site.topology import FILE as TOPOLOGY
 from headway.site.topology import is_tree, read_switches
+from headway.site.version import with_version
 
 JOBS = ("jobs.txt", "jobs.txt.gz", "jobs.json", "jobs.json.gz", "jobs.swf", "jobs.swf.gz")
 CONFIGURATION = ("slurm.conf", "config.txt")
@@ -55,6 +56,7 @@ def read(folder: Path, zone: str) -> Parts:
     if (folder / "site.toml").is_file():
         return read_toml(folder / "site.toml", zone)
     config, machine = _configuration(folder)
+    config = with_version(folder, config, _jobs(folder))
     qos, qos_lines = _qos(folder)
     associations, association_lines = _associations(folder, config)
     return Parts(
@@ -79,8 +81,9 @@ def read_toml(file: Path, zone: str) -> Parts:
     from headway.site.by_hand import SiteFile
 
     written = SiteFile(file)
-    folder, config = file.parent, written.parameters()
     name, jobs = written.document.get("name"), written.document.get("jobs")
+    folder = file.parent
+    config = with_version(folder, written.parameters(), folder / str(jobs) if jobs else _jobs(folder))
     qos_lines = {entry.get("Name"): entry for entry in written.entries("qos", "Name")}
     associations, association_lines = tree(written.given_associations())
     return Parts(
@@ -126,7 +129,9 @@ class Parts(NamedTuple):
 
     @property
     def leaves_selection_open(self) -> bool:
-        """Whether slurm.conf does not say how nodes are chosen, which depends on the version then."""
+        """Whether neither slurm.conf nor the version tells how nodes are chosen."""
+        if self.config.version is not None:
+            return False
         from_slurm = any(self.config.where(key).startswith("slurm.conf") for key in self.config)
         return from_slurm and "SelectType" not in self.config
 
@@ -205,7 +210,8 @@ def _configuration(folder: Path) -> tuple[Config, list[Entry]]:
     """Parameters, and the lines of slurm.conf that define nodes, partitions and sets of nodes."""
     file = next((folder / name for name in CONFIGURATION if (folder / name).is_file()), None)
     if file is None:
-        message = "is no site: there is neither slurm.conf nor config.txt (scontrol show config) in it"
+        message = "is a folder without slurm.conf and config.txt (scontrol show config), so it is no site; "
+        message += "name the folder of a site, or a log"
         raise InputError(message, file=folder)
     if file.name != "slurm.conf":
         return Config(_pairs(list(parameters_shown(file)))), []

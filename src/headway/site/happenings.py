@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headway.site import values
 from headway.site.accounts import table
-from headway.site.entries import Entry, blocks_shown
+from headway.site.entries import Entry, blocks_shown, text_of
 from headway.site.model import Node, NodeEvent, Reservation
 from headway.site.node_names import expanded
 from headway.workload.rules import clock_of
@@ -63,7 +63,7 @@ def read_reservations(path: Path, nodes: tuple[Node, ...], zone: str = "UTC") ->
     if not path.is_file():
         return ()
     places = {node.name: place for place, node in enumerate(nodes)}
-    first = path.read_text("utf-8", errors="replace").lstrip().partition("\n")[0]
+    first = text_of(path, "reservations").lstrip().partition("\n")[0]
     shown = table(path, "reservations") if "|" in first else blocks_shown(path, "ReservationName")
     return one_at_a_time([_reservation(entry, places, zone) for entry in shown])
 

@@ -13,7 +13,7 @@ from headway.site.entries import Lines
 from headway.site.limits import NAMES, field_of
 from headway.site.model import Limits, NotModelled, Partition, Qos, Reservation
 from headway.site.node_names import compressed
-from headway.site.parameters import DEFAULTS, NO_CONCERN_PARTS, SCHEDULER, concerns_no_schedule
+from headway.site.parameters import DEFAULTS, NO_CONCERN_PARTS, SCHEDULER, Version, concerns_no_schedule
 
 if TYPE_CHECKING:
     from headway.site.site import Site
@@ -144,6 +144,9 @@ def rules_not_modelled(site: Site, lines: Lines) -> Iterator[NotModelled]:
         name = f"{select} CR_CPU (limits, usage and memory by CPU count whole cores, as with CR_Core)"
         yield NotModelled(name, "", site.config.where(select))
     yield from _not_there(site)
+    for since, name, concerns in SINCE:
+        if site.config.version is not None and site.version >= since and concerns(site):
+            yield NotModelled(name, "", "")
     for name, counts in OF_RESERVATIONS:
         count = sum(counts(site, one) for one in site.reservations)
         if count:
@@ -194,6 +197,36 @@ OF_RESERVATIONS: tuple[tuple[str, Callable[[Site, Reservation], bool]], ...] = (
     ("reservations that lost nodes and got others (they keep theirs)", gets_other_nodes),
 )
 """Kinds of reservations that are not taken into account, or not as they are."""
+
+
+def _suspends(site: Site) -> bool:
+    modes = [one.preempt_mode for one in site.partitions] + [one.preempt_mode for one in site.qos]
+    return any("SUSPEND" in mode.upper() for mode in (site.config.get("PreemptMode"), *modes))
+
+
+SINCE: tuple[tuple[Version, str, Callable[[Site], bool]], ...] = (
+    (
+        (24, 5, 3),
+        "topology/tree since 24.05.3: nearer switches before a tighter fit (as in 22.05)",
+        lambda site: bool(site.switches) and not site.is_linear,
+    ),
+    (
+        (24, 11, 0),
+        "ExclusiveUser since 24.11: plans on nodes of other users after their jobs (as in 22.05)",
+        lambda site: any(one.exclusive_user for one in site.partitions),
+    ),
+    (
+        (25, 11, 0),
+        "OverSubscribe=FORCE since 25.11: which jobs make a node busy for other partitions (as in 22.05)",
+        lambda site: any(one.oversubscribe == "FORCE" for one in site.partitions),
+    ),
+    (
+        (26, 5, 0),
+        "PreemptExemptTime since 26.05: jobs that would be suspended are spared, too (as in 22.05)",
+        lambda site: bool(site.config.seconds("PreemptExemptTime")) and _suspends(site),
+    ),
+)
+"""Rules that have changed since a version, and whom it concerns: theirs are still those of 22.05."""
 
 
 def _of_partition(site: Site, partition: Partition) -> Iterator[tuple[str, str]]:

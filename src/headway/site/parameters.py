@@ -5,6 +5,11 @@ What is in neither list is told by name as not modelled.
 
 from __future__ import annotations
 
+Version = tuple[int, int, int]
+"""A version of Slurm: 24, 11 and 5 of 24.11.5."""
+VERSION = "SLURM_VERSION"
+"""What ``scontrol show config`` calls it."""
+
 DEFAULTS: dict[str, str] = {
     "accountingstorageenforce": "", "accountingstoragetype": "", "authinfo": "", "clustername": "",
     "completewait": "0", "defmempercpu": "", "defmempernode": "", "dependencyparameters": "",
@@ -23,9 +28,14 @@ DEFAULTS: dict[str, str] = {
     "selecttype": "select/cons_tres", "selecttypeparameters": "CR_Core_Memory", "slurmdtimeout": "300",
     "accountingstoragetres": "", "grestypes": "", "slurmctldparameters": "",
     "suspendtime": "INFINITE", "resumetimeout": "60", "suspendexcnodes": "", "suspendexcparts": "",
-    "topologyparam": "", "topologyplugin": "topology/default",
+    "topologyparam": "", "topologyplugin": "topology/default", "slurm_version": "",
 }  # fmt: skip
 """Parameters that a simulation takes into account, in lower case, with Slurm's defaults."""
+
+BEFORE: dict[str, tuple[Version, str]] = {
+    "prioritytype": ((23, 11, 0), "priority/basic"), "selecttype": ((23, 11, 0), "select/linear"),
+}  # fmt: skip
+"""Defaults that were others before a version."""
 
 IN_SECONDS = frozenset((
     "completewait", "inactivelimit", "killwait", "messagetimeout", "slurmdtimeout",
@@ -96,7 +106,7 @@ NO_CONCERN = (
 )  # fmt: skip
 """Beginnings of parameters, in lower case, that decide no schedule: logs, ports, programs, addresses."""
 
-UNLESS = ("switchparameters",)
+UNLESS = ("switchparameters", "suspendexcstates")
 
 NO_CONCERN_PARTS = frozenset((
     "allow_zero_lic", "bb_array_stage_cnt", "bf_ignore_newly_avail_nodes", "bf_yield_rpc_cnt",

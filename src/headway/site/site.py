@@ -24,7 +24,8 @@ from headway.site.model import (
     Switch,
 )
 from headway.site.node_names import expanded
-from headway.site.parameters import NEVER, SCHEDULER, TAKEN
+from headway.site.parameters import NEVER, SCHEDULER, TAKEN, VERSION, Version
+from headway.site.version import OLDEST
 from headway.values import LARGEST
 
 if TYPE_CHECKING:
@@ -106,6 +107,15 @@ class Site:
         return sum(node.cpus for node in self.nodes)
 
     @property
+    def version(self) -> Version:
+        """The version of Slurm whose rules are taken: the site's, else the oldest that is known."""
+        return self.config.version or OLDEST
+
+    def at_version(self, text: str) -> Site:
+        """The same site under another version of Slurm."""
+        return replace(self, config=self.config.with_value(VERSION, text))
+
+    @property
     def is_linear(self) -> bool:
         """Whether jobs take whole nodes by ``select/linear``."""
         return "linear" in self.config.get("SelectType").lower()
@@ -161,6 +171,12 @@ class Site:
     def qos_place(self) -> Mapping[str, int]:
         """The place of each QOS in the list, by its name."""
         return {qos.name: place for place, qos in enumerate(self.qos)}
+
+    @cached_property
+    def account_place(self) -> Mapping[str, int]:
+        """The place of each account's own association in the list, by its name in lower case."""
+        listed = enumerate(self.associations)
+        return {one.account.lower(): place for place, one in listed if not one.user}
 
     @property
     def default_partition(self) -> Partition | None:

@@ -27,7 +27,7 @@ from headway.arrays import Ints
 from headway.documents import digest_of
 from headway.engine.tables import ALL_KNOWN
 from headway.errors import UsageError
-from headway.plain import Notify, Progress
+from headway.plain import Progress
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
@@ -86,7 +86,6 @@ def simulate_stream(
     spreadsheet: bool = False,
     tau: float = 10,
     progress: Progress | None = None,
-    notify: Notify | None = None,
     provenance: Mapping[str, Any] | None = None,
     sizes: Sizes = SIZES,
     remedy: str = IN_PYTHON,
@@ -108,7 +107,7 @@ def simulate_stream(
         if format != "swf":
             raise UsageError(f"{path}: only SWF is read as a stream, this is {format}; leave out --stream")
         parts = read_swf_in_parts(begun, rules, chunks=sizes.chunks)
-        run = Run(parts, platform, spec, tau, sizes, notify)
+        run = Run(parts, platform, spec, tau, sizes)
         folder = None
         if out is not None:
             refuse_occupied(Path(out), force, remedy)
@@ -128,7 +127,6 @@ class Run:
         spec: Spec,
         tau: float,
         sizes: Sizes,
-        notify: Notify | None,
     ) -> None:
         part = next(parts)
         self.machine = machine_of(platform, part)
@@ -139,7 +137,7 @@ class Run:
         self.spec, self.sizes, self.tau = policy.spec, sizes, tau
         self.capacity = policy.pools(self.machine)[0].procs
         self.arriving = Arriving(chain([part], parts), self.capacity, sizes.lookahead)
-        self.simulation = Simulation(policy, self.machine, part.header.unix_start or 0, notify)
+        self.simulation = Simulation(policy, self.machine, part.header.unix_start or 0)
         self.sums = Summing(self.capacity, tau)
 
     def whole(

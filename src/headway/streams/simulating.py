@@ -11,7 +11,6 @@ from headway.engine.driver import Driver, counts
 from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Ended, Job, Phase, Run
 from headway.engine.windows import next_window, still_here
-from headway.plain import Notify
 from headway.policies.prepare import Arrivals, Prepared
 from headway.simulate import warm
 from headway.streams.arriving import COLUMNS, ROW, Window
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 class Simulation:
     """A policy on a machine, whose jobs come in windows."""
 
-    def __init__(self, policy: Policy, machine: Platform, origin: int, notify: Notify | None) -> None:
-        self._policy, self._machine, self._origin, self._notify = policy, machine, origin, notify
+    def __init__(self, policy: Policy, machine: Platform, origin: int) -> None:
+        self._policy, self._machine, self._origin = policy, machine, origin
         self._columns = dict.fromkeys(COLUMNS, np.zeros(0, np.int64))
         """Of the jobs in the tables."""
         self._driver: Driver | None = None
@@ -51,7 +50,7 @@ class Simulation:
         )
         jobs = Jobs(submit, procs, walltime, runtime, prepared.plan, ids)
         if self._driver is None:
-            warm(prepared, self._policy.spec, self._notify)
+            warm(prepared)
             self._driver = Driver(jobs, prepared.setup)
             self.promise_kind = prepared.promise_kind
         else:

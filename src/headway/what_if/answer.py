@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.arrays import Floats, Ints
+from headway.arrays import Floats, Ints, Mask
 from headway.campaign.intervals import Paired, paired
+from headway.changes import named
+from headway.changes.jobs_changes import of_named
 from headway.replay import Fidelity, fidelity
 from headway.schedule import Schedule
 from headway.units import SECOND, WEEK
@@ -65,44 +67,69 @@ class Class:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some jobs and their waits (s) under base and variant."""
+
+    whose: str
+    waits: Paired
+    """Over weeks; its blocks are weeks of submission."""
+    changes: tuple[float, ...]
+    """Relative change of the mean wait for each seed of the clock phases."""
+
+    def describe(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "jobs_compared": self.waits.pairs, "weeks": self.waits.blocks,
+            "mean_wait_base": self.waits.base, "mean_wait": self.waits.value,
+            "difference": self.waits.difference, "relative": self.waits.change,
+            "interval": [self.waits.change_low, self.waits.change_high],
+            "by_seed": list(self.changes),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Answer:
-    """One variant compared with the base; waits in seconds, means over the seeds."""
+    """One variant compared with the base over the jobs that both have and the variant does not cut short."""
 
     name: str
     base: Schedule
     variant: Schedule
-    overall: Paired
-    """Over weeks; its blocks are weeks of submission."""
-    changes: tuple[float, ...]
-    """Relative change of the mean wait for each seed of the clock phases."""
+    whole: Part
+    named: tuple[Part, ...]
+    """The jobs of whomever the change names, and all others; empty where it names nobody, or everybody."""
     classes: tuple[Class, ...]
     users: tuple[Class, ...]
     fidelity: Fidelity | None
     """How near the base is to the log; None where the log has no waits."""
     ended_early: int
     """Jobs that a shorter limit of the variant ends before they were done."""
+    undone: float = 0.0
+    """The share of the base's processor time that these then do not use."""
     same: bool = False
     """Whether all runs of base and variant have the same jobs, starts and ends."""
+
+    @property
+    def overall(self) -> Paired:
+        """The waits of all jobs compared."""
+        return self.whole.waits
 
     def describe(self) -> dict[str, Any]:
         """Everything as plain data."""
         true = self.fidelity
         return {
-            "change": self.name, "jobs": len(self.base), "jobs_compared": self.overall.pairs,
-            "weeks": self.overall.blocks,
-            "mean_wait_base": self.overall.base, "mean_wait": self.overall.value,
-            "difference": self.overall.difference, "relative": self.overall.change,
-            "interval": [self.overall.change_low, self.overall.change_high],
-            "by_seed": list(self.changes),
+            "change": self.name, "jobs": len(self.base), **self.whole.describe(),
+            "named": [{"whose": part.whose, **part.describe()} for part in self.named],
             "fidelity": None if true is None else {"overall": true.overall, "seeds": true.seeds},
-            "ended_early": self.ended_early,
+            "ended_early": self.ended_early, "undone": self.undone,
             "classes": [one.describe() for one in (*self.classes, *self.users)],
             "ledger": self.base.workload.ledger.rows(),
         }  # fmt: skip
 
 
 def answer(name: str, bases: Sequence[Schedule], variants: Sequence[Schedule]) -> Answer:
-    """Compare runs pairwise, one pair for each seed; the jobs that all runs have are compared.
+    """Compare runs pairwise, one pair for each seed, over the jobs that all runs have.
+
+    Jobs that the variant cuts short are left out, unless it cuts all: to be killed is no gain.
 
     Where one side has fewer runs, as a policy without clocks has, its first stands for the missing ones.
     """
@@ -110,29 +137,53 @@ def answer(name: str, bases: Sequence[Schedule], variants: Sequence[Schedule]) -
     sides = [[*runs, *[runs[0]] * (pairs - len(runs))] for runs in (bases, variants)]
     base, variant = bases[0], variants[0]
     common = _common([*bases, *variants])
+    rows, others = (run.workload.rows_of(common)[1] for run in (base, variant))
+    shorter = variant.run[others] < base.run[rows]
+    lost = (base.procs[rows] * (base.run[rows] - variant.run[others]).astype(np.float64))[shorter].sum()
+    if not shorter.all():
+        common, rows = common[~shorter], rows[~shorter]
     before, after = (np.stack([_waits(run, common) for run in runs]) for runs in sides)
-    rows = base.workload.rows_of(common)[1]
     week = (base.submit[rows] - base.submit.min()) // WEEK
-    old, new = before.mean(axis=0), after.mean(axis=0)
     wait = base.workload.get("wait")
     known = wait is not None and bool((wait >= 0).any())
-    shorter = variant.run[variant.workload.rows_of(common)[1]] < base.run[rows]
     classes = list(_classes(base, rows, before, after, week))
     return Answer(
         name=name,
         base=base,
         variant=variant,
-        overall=paired(week, new, old, np.ones(len(rows))),
-        changes=tuple(
-            float(two.mean() / one.mean() - 1) if one.mean() else 0.0
-            for one, two in zip(before, after, strict=True)
+        whole=_part("all jobs", before, after, week),
+        named=tuple(
+            _part(whose, before[:, chosen], after[:, chosen], week[chosen])
+            for whose, chosen in _named(base, name, rows)
         ),
         classes=tuple(one for one in classes if one.kind != "user"),
         users=tuple(one for one in classes if one.kind == "user"),
         fidelity=fidelity(*bases) if known else None,
         ended_early=int(np.count_nonzero(shorter)),
+        undone=float(lost / (base.procs * base.run.astype(np.float64)).sum()) if shorter.any() else 0.0,
         same=all(map(_same, *sides)),
     )
+
+
+def _part(whose: str, before: Waits, after: Waits, week: Ints) -> Part:
+    """The waits of some jobs, a row for each seed."""
+    changes = tuple(
+        float(two.mean() / one.mean() - 1) if one.mean() else 0.0
+        for one, two in zip(before, after, strict=True)
+    )
+    return Part(whose, paired(week, after.mean(axis=0), before.mean(axis=0), np.ones(len(week))), changes)
+
+
+def _named(base: Schedule, variant: str, rows: Ints) -> list[tuple[str, Mask]]:
+    """The jobs of whomever a variant names, and all others."""
+    names, site = named(variant), base.platform.site
+    if site is None or not names:
+        return []
+    chosen = np.zeros(len(rows), np.bool_)
+    for kind, of in names.items():
+        chosen |= of_named(base.workload, site, kind, of)[rows]
+    whose = " and ".join(f"{kind} {', '.join(dict.fromkeys(of))}" for kind, of in names.items())
+    return [(whose, chosen), ("all others", ~chosen)] if chosen.any() and not chosen.all() else []
 
 
 def _same(one: Schedule, other: Schedule) -> bool:

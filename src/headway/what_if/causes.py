@@ -55,10 +55,10 @@ class Cause:
 
 def rules_off(case: Case) -> dict[str, Case]:
     """The rules that the case has, each with the case without it."""
-    return _slurm(case) if parse_spec(case.policy).name == "slurm" else _plain(case)
+    return _of_site(case) if parse_spec(case.policy).policy.by_site_rules else _plain(case)
 
 
-def _slurm(case: Case) -> dict[str, Case]:
+def _of_site(case: Case) -> dict[str, Case]:
     site = case.site
     assert site is not None
     config, found = site.config, {}
@@ -94,16 +94,13 @@ def _one_tier(site: Site) -> Site:
 
 
 def _plain(case: Case) -> dict[str, Case]:
-    """For policies that count processors: backfilling, and planning with the times that users asked for."""
-    spec, found = parse_spec(case.policy), {}
-    if spec.name in ("easy", "conservative"):
-        found["backfilling"] = replace(case, policy="fcfs")
+    """For policies that count processors: rules of theirs, and planning with the times that users ask for."""
+    spec = parse_spec(case.policy)
+    found = {rule: replace(case, policy=other) for rule, other in spec.policy.without_a_rule().items()}
     if spec.params.get("estimate") == "requested":
         found["requested times in planning"] = replace(
             case, policy=with_parameter(case.policy, "estimate", "exact")
         )
-    if spec.name == "easy":
-        found["a reservation for the first job only"] = replace(case, policy="conservative")
     return found
 
 

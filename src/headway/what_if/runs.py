@@ -21,8 +21,7 @@ def with_seeds(case: Case, seeds: int) -> list[Case]:
 
     It stays as it is where its policy has no clocks, and where the policy names its seed.
     """
-    spec = parse_spec(case.policy)
-    if spec.name != "slurm" or "seed" in parse_call(case.policy).kwargs:
+    if "seed" not in parse_spec(case.policy).params or "seed" in parse_call(case.policy).kwargs:
         return [case]
     return [replace(case, policy=with_parameter(case.policy, "seed", seed)) for seed in range(1, seeds + 1)]
 

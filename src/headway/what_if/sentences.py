@@ -9,7 +9,7 @@ from headway.changes import counts_processors
 from headway.plain import counted, signed_percent
 from headway.policies.spec import parse_spec
 from headway.units import span_text
-from headway.what_if.answer import Answer, Class
+from headway.what_if.answer import Answer, Class, Part
 
 FEWEST = 5
 """Jobs that a class must have to be named among those that gain or lose."""
@@ -29,13 +29,15 @@ def findings(found: Answer) -> list[str]:
     if found.same:
         said = [f"With {found.name} every job starts at the same time as without it.", *_counted(found)]
     else:
-        said = [_overall(found), _who(found.classes, gain=True), _who(found.classes, gain=False)]
-        said += [*_users(found.users), *_unsure(found.classes), *_ended(found)]
+        said = [*_headline(found), *_ended(found)]
+        said += [_who(found.classes, gain=True), _who(found.classes, gain=False)]
+        said += [*_users(found.users), *_unsure(found.classes)]
         said += [*_counted(found), *_small(found)]
     if len(found.variant) != len(found.base):
+        both = found.overall.pairs + found.ended_early * _leaves_out(found)
         said.append(
             f"The base runs {counted(len(found.base), 'job')} and the variant {len(found.variant):,}; the "
-            f"{found.overall.pairs:,} that both have are compared."
+            f"{both:,} that both have are compared."
         )
     return said
 
@@ -45,24 +47,67 @@ def cautions(found: Answer) -> list[str]:
     return [*_truth(found), _unknown(found)]
 
 
-def _overall(found: Answer) -> str:
-    overall = found.overall
-    way = "shorter" if overall.difference < 0 else "longer"
-    lost = len(found.base) - overall.pairs
-    of = f" of the {counted(overall.pairs, 'job')} that run either way" if lost else ""
-    value, base = span_text(overall.value), span_text(overall.base)
-    text = f"With {found.name} the mean wait{of} " + (
-        f"stays at {base}" if value == base else f"is {value} instead of {base}"
-    )
-    if overall.change is not None:
-        much = "less than 1%" if abs(overall.change) < 0.005 else f"{abs(overall.change):.0%}"
-        text += f", {much} {way}"
-    text += _over_weeks(overall)
-    if len(found.changes) > 1:
-        low, high = min(found.changes), max(found.changes)
-        text += f"; {len(found.changes)} phases of the controller's clocks give {_span(low, high)}"
+def _headline(found: Answer) -> list[str]:
+    """The mean waits before and after: first of whomever the change names and of all others."""
+    whole = f"the mean wait{_whose(found)} {_means(found.whole)}."
+    if not found.named:
+        return [f"With {found.name} {whole}"]
+    named, others = found.named
+    said = [f"With {found.name} jobs of {named.whose} wait {_much_longer(named)}, {others.whose} "
+            f"{_much_longer(others)}."]  # fmt: skip
+    for part in found.named:
+        jobs = counted(part.waits.pairs, "job")
+        said.append(f"{_capital(part.whose)} ({jobs}): the mean wait {_means(part)}.")
+    return [*said, _capital(whole)]
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _much_longer(part: Part) -> str:
+    """The change in a word or two, and whether it may be chance."""
+    waits = part.waits
+    if waits.change is None:
+        text = f"{span_text(abs(waits.difference))} "
+    elif abs(waits.change) < 0.005:
+        return "as long as before"
+    else:
+        text = f"{abs(waits.change):.0%} "
+    text += "shorter" if waits.difference < 0 else "longer"
+    chance = (waits.enough and not waits.significant) or min(part.changes) < 0 < max(part.changes)
+    return text + ", which may be chance" * chance
+
+
+def _whose(found: Answer) -> str:
+    """Of which jobs the mean is, where it is not of all."""
+    jobs = counted(found.overall.pairs, "job")
+    if _leaves_out(found):
+        return f" of the {jobs} that the change does not cut short"
+    if found.overall.pairs < len(found.base):
+        return f" of the {jobs} that run either way"
+    return " over all jobs" if found.named else ""
+
+
+def _leaves_out(found: Answer) -> bool:
+    """Whether jobs that are cut short are left out of the means; not where all are."""
+    return 0 < found.ended_early <= len(found.base) - found.overall.pairs
+
+
+def _means(part: Part) -> str:
+    """The mean waits before and after, the change, and how sure that is."""
+    waits = part.waits
+    value, base = span_text(waits.value), span_text(waits.base)
+    text = f"stays at {base}" if value == base else f"is {value} instead of {base}"
+    if waits.change is not None:
+        much = "less than 1%" if abs(waits.change) < 0.005 else f"{abs(waits.change):.0%}"
+        text += f", {much} {'shorter' if waits.difference < 0 else 'longer'}"
+    text += _over_weeks(waits)
+    if len(part.changes) > 1:
+        low, high = min(part.changes), max(part.changes)
+        text += f"; {len(part.changes)} phases of the controller's clocks give {_span(low, high)}"
         text += ", so it may be chance" if low < 0 < high else ""
-    return text + "."
+    return text
 
 
 def _span(low: float, high: float) -> str:
@@ -107,10 +152,9 @@ def _who(classes: Sequence[Class], *, gain: bool) -> str:
     title = "Who gains" if gain else "Who loses"
     if listed:
         return f"{title}: {'; '.join(listed)}."
-    kinds = list(dict.fromkeys(one.kind for one in classes)) or ["job"]
-    kind = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
-    waits = "waits" if any(one.sure is None for one in classes) else "is sure to wait"
-    return f"{title}: no {kind} {waits} a second or more {'less' if gain else 'longer'}."
+    if any(one.sure is None for one in classes):
+        return f"No group waits a second or more {'less' if gain else 'longer'}."
+    return f"No group clearly {'gains' if gain else 'loses'}."
 
 
 def _much(one: Class) -> str:
@@ -153,9 +197,12 @@ def _unsure(classes: Sequence[Class]) -> list[str]:
 def _ended(found: Answer) -> list[str]:
     if not found.ended_early:
         return []
+    jobs = counted(found.ended_early, "job")
+    left_out = "they are left out of the means, but " if _leaves_out(found) else ""
     return [
-        f"The shorter limit ends {counted(found.ended_early, 'job')} before the work is done; people would "
-        "split such jobs or submit them again, and that is not simulated."
+        f"The shorter limit ends {jobs} before the work is done, {found.undone:.1%} of all processor time: "
+        f"{left_out}part of any gain comes from that. People would split such jobs or submit them again, "
+        "which is not simulated."
     ]
 
 

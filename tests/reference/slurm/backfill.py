@@ -11,7 +11,7 @@ from .plan import PlanTable
 from .queue import Record, build_queue
 from .select import unfit
 from .state import Start, State
-from .when import when_and_where
+from .when import Window, when_and_where
 
 
 @dataclass
@@ -40,11 +40,13 @@ class Cycle:
 def backfill_cycle(state: State) -> Cycle:
     machine, settings = state.machine, state.machine.settings
     cycle = Cycle()
-    table = PlanTable(state.now, settings.bf_window, settings.bf_resolution, state.usable)
+    table = PlanTable(
+        state.now, settings.bf_window, settings.bf_resolution, state.usable, settings.since(24, 11)
+    )
     if settings.bf_running_job_reserve:
         for held in state.running:
             if held.job.whole:
-                table.add(0, table.floor(held.end), held.nodes)
+                table.add(0, table.end(held.end), held.nodes)
     kinds = ("user", "part", "user_part", "assoc", "resv")
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     planned: dict[int, int] = {}
@@ -88,6 +90,12 @@ def place(
         if outcome == "planned":
             plans += 1
             if plans >= min(state.machine.settings.bf_max_job_array_resv, len(job.waiting_tasks)):
+                return True
+            if (
+                state.since(23, 2, 4)
+                and job.array_limit
+                and plans + state.tasks_running(job) >= job.array_limit
+            ):
                 return True
         elif outcome != "started":
             return True
@@ -181,6 +189,8 @@ class Search:
                 state.usage(),
                 state.now,
                 state.weights,
+                Window(start, later),
+                completing=state.completing,
                 now_only=self.now_only,
                 preemptable=self.preemptable(),
             )
@@ -200,10 +210,13 @@ class Search:
                 later = 0
             if at > state.now and self.now_only:
                 return "no"
+            begin = self.table.floor(at)
+            end = self.table.end(at + 60 * self.limit)
+            if state.since(24, 11) and at > state.now and self.table.overlaps(begin, end, chosen):
+                later = at
+                continue
             if later and at > later:
                 continue
-            begin = self.table.floor(at)
-            end = self.table.floor(at + 60 * self.limit)
             if at <= state.now + state.machine.settings.bf_window:
                 if at > state.now and self.table.overlaps(begin, end, chosen):
                     later = at
@@ -228,6 +241,8 @@ class Search:
         start = window.start
         end = 60 * self.limit + max(start, state.now)
         everything = window.nodes & self.partition.nodes & state.usable
+        if state.since(24, 11):
+            everything &= ~job.excluded
         nodes = everything
         next_later = 0
         slots = self.table.slots
@@ -239,6 +254,8 @@ class Search:
             if slot.end <= start:
                 continue
             if slot.begin > end:
+                if state.since(24, 11) and not next_later and k + 2 < len(slots):
+                    next_later = slots[k + 1].end
                 break
             nodes &= slot.free
         if window.overlaps:
@@ -252,7 +269,7 @@ class Search:
         if outcome == "started":
             held = self.cycle.starts[-1].held
             if self.job.whole:
-                self.table.add(0, self.table.floor(held.end), held.nodes)
+                self.table.add(0, self.table.end(held.end), held.nodes)
         return outcome
 
     def hold(self, at: int, begin: int, end: int, nodes: int, waits: bool) -> str:

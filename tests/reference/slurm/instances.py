@@ -47,12 +47,15 @@ class Instance:
     """CPUs that a user may hold, enough for each single job; 0 is no limit."""
     switches: str = ""
     """topology.conf; "" where nodes are chosen without a network."""
+    version: str = ""
+    """The version of Slurm; "" for the oldest."""
 
     def write(self, folder: Path) -> Path:
         """The site's folder."""
         folder.mkdir(parents=True, exist_ok=True)
         plugin = "TopologyPlugin=topology/tree\n" if self.switches else ""
-        (folder / "slurm.conf").write_text(self.conf + plugin, "utf-8")
+        version = f"SLURM_VERSION={self.version}\n" if self.version else ""
+        (folder / "slurm.conf").write_text(self.conf + plugin + version, "utf-8")
         if self.switches:
             (folder / "topology.conf").write_text(self.switches, "utf-8")
         lines = [COLUMNS, *(self.line(wish) for wish in self.wishes)]

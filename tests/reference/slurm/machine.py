@@ -195,6 +195,11 @@ class Settings:
     preempt_reorder_count: int = 1
     cred_expire: int = 120
     enforce: frozenset[str] = frozenset()
+    version: tuple[int, ...] = (22, 5)
+
+    def since(self, *version: int) -> bool:
+        """Whether a rule of this version is in force."""
+        return self.version >= version
 
     @property
     def gang(self) -> bool:

@@ -15,14 +15,20 @@ class Slot:
 class PlanTable:
     """Slots in order of time; `records` counts every split ever made and is bounded by the configuration."""
 
-    def __init__(self, now: int, window: int, resolution: int, nodes: int) -> None:
+    def __init__(self, now: int, window: int, resolution: int, nodes: int, ends_up: bool = False) -> None:
         self.resolution = resolution
+        self.ends_up = ends_up
+        """Whether ends are rounded up (since 24.11), not down."""
         self.slots = [Slot(self.floor(now), self.floor(now + window), nodes)]
         self.records = 1
         self._before = 0
 
     def floor(self, t: int) -> int:
         return t // self.resolution * self.resolution
+
+    def end(self, t: int) -> int:
+        """The end of what lasts until t."""
+        return -(-t // self.resolution) * self.resolution if self.ends_up else self.floor(t)
 
     def add(self, start: int, end: int, nodes: int) -> None:
         """Hold nodes from start to end; at most one pair of equal neighbours is merged afterwards."""

@@ -36,7 +36,8 @@ def select_from(
 ) -> dict[int, int] | None:
     """The same on what is free.
 
-    The job must also fit as if no CPU were in use (memory and GPUs are): the original tries that first.
+    The job must also fit as if no CPU were in use (memory and GPUs are): the original tries that first, until
+    24.11 where no jobs share CPUs.
     """
     want = wanted(job, partition)
     if candidates.bit_count() < want.least or job.required & ~candidates:
@@ -44,21 +45,40 @@ def select_from(
     usable = [i for i in members(candidates) if has_room(machine, job, i, usage)]
     if len(usable) < want.least:
         return None
+    free = offers_of(machine, job, partition, usable, usage, everything=False)
+    if machine.settings.since(26, 5) and want.most == 1:
+        return first_that_fits(machine, job, usable, free, weights)
     if job.gpus:
         lighten(machine, job, partition, usable, usage, weights)
-    free = offers_of(machine, job, partition, usable, usage, everything=False)
     chosen = choose(job, free, want, weights, machine)
-    if chosen is None or job.whole:  # a whole-node job that fits the idle nodes fits all of them
-        return chosen
+    if chosen is None or job.whole or machine.settings.since(24, 11):
+        return chosen  # a whole-node job that fits the idle nodes fits all of them
     all_cpus = offers_of(machine, job, partition, usable, usage, everything=True)
     if choose(job, all_cpus, want, weights, machine) is None:
         return None
     return deal(job, chosen, machine)
 
 
+def first_that_fits(
+    machine: Machine, job: Job, usable: list[int], free: dict[int, int], weights: list[int]
+) -> dict[int, int] | None:
+    """The first node in the order of weights that will do (since 26.05)."""
+    for i in sorted(usable, key=lambda i: weights[i]):
+        if job.required and not job.required >> i & 1:
+            continue
+        if free.get(i, 0) >= job.cpus:
+            need = -(-max(job.cpus, job.node_cpus) // machine.nodes[i].threads) * machine.nodes[i].threads
+            return {i: free[i] if job.whole else need}
+    return None
+
+
 def plain_weight(machine: Machine, i: int) -> int:
     """The weight of a node as configured, above a byte that GPUs lower."""
-    return (machine.nodes[i].weight << 8) | 0xFF
+    return (machine.nodes[i].weight << 16) | 0xFF
+
+
+COMPLETING = 0x100
+"""By what a completing node is heavier in a test for now (since 23.11)."""
 
 
 def lighten(

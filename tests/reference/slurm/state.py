@@ -155,7 +155,15 @@ class State:
         """Whether as many tasks of the job's array run as may."""
         if not job.array_limit:
             return False
-        return sum(held.job.array == job.array for held in self.running) >= job.array_limit
+        return self.tasks_running(job) >= job.array_limit
+
+    def tasks_running(self, job: Job) -> int:
+        """Tasks of the job's array that run."""
+        return sum(held.job.array == job.array for held in self.running)
+
+    def since(self, *version: int) -> bool:
+        """Whether a rule of this version is in force."""
+        return self.machine.settings.since(*version)
 
 
 def memory_of(machine: Machine, job: Job, cpus: dict[int, int]) -> dict[int, int]:

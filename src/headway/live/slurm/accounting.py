@@ -5,8 +5,7 @@ No answer of the database is no answer: then it is unknown what became of the jo
 
 from __future__ import annotations
 
-import time
-
+from headway.live import outside
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import STATES, SlurmJob, instant, parse_limit, whole
 from headway.live.wire import NoAnswer
@@ -38,7 +37,7 @@ class Accounting:
         """The last job of a name; None if there is none, or no accounting."""
         if not self.is_there:
             return None
-        now = time.monotonic()
+        now = outside.steady()
         self._known = {key: kept for key, kept in self._known.items() if now - kept[0] < AGAIN}
         if name not in self._known:
             lines = self.slurm.run(*ASK, f"--name={name}").splitlines()

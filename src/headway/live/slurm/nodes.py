@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
+from headway.live import outside
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import whole
 from headway.live.wire import NoAnswer
@@ -40,9 +40,9 @@ class Nodes:
 
     def look(self) -> list[Node]:
         """Each node in each of its partitions."""
-        if time.monotonic() - self._looked > FRESH:
+        if outside.steady() - self._looked > FRESH:
             self._found = parse_nodes(self.slurm.run(*LOOK))
-            self._looked = time.monotonic()
+            self._looked = outside.steady()
         return self._found
 
     def usable(self, procs: int, partition: str = "") -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from headway.live import outside
 from headway.live.slurm.commands import Slurm
 from headway.live.wire import NoAnswer
 from headway.plain import cut
@@ -87,7 +87,7 @@ def look_at(slurm: Slurm) -> list[str]:
     Anybody may give a job a name of several lines, and write in them what looks like another job. So each job
     begins with a word that nobody can know.
     """
-    mark = f"{secrets.token_hex(8)}|"
+    mark = f"{outside.word(8)}|"
     before, *jobs = slurm.run(*LOOK, f"--format={mark}{FIELDS}").split(mark)
     if before.strip():
         raise _unreadable(before)

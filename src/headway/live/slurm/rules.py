@@ -7,7 +7,6 @@ long as its limit.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from headway.engine.setup import Jobs
 from headway.engine.tables import Clock, Run
 from headway.errors import HeadwayError
 from headway.forecast.present import NAMED
+from headway.live import outside
 from headway.live.engine import Job
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.nodes import Nodes, all_up
@@ -58,7 +58,7 @@ class Rules:
 
     def _read_site(self) -> Site:
         """Nodes, partitions and parameters; who is asked for his place, priorities have settled already."""
-        if self._site is None or time.monotonic() - self._read > FRESH:
+        if self._site is None or outside.steady() - self._read > FRESH:
             self.folder.mkdir(parents=True, exist_ok=True)
             config = self.slurm.run("scontrol", "show", "config")
             write_text(self.folder / "config.txt", config)
@@ -71,7 +71,7 @@ class Rules:
             except HeadwayError as error:
                 raise not_foreseen(error) from None
             self._site = replace(site, config=site.config.with_value("PriorityType", "priority/basic"))
-            self._read = time.monotonic()
+            self._read = outside.steady()
         return self._site
 
     def _accounting(self) -> None:

@@ -8,16 +8,16 @@ What became of a job is told by its fence, then by the queue, then by accounting
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from headway.live import outside
 from headway.live.batch import Batch, Picture, planned_from
 from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.script import FENCED, Fence, job_script, read_fence
-from headway.live.server import ClusterServer
+from headway.live.server import SEARCH, ClusterServer
 from headway.live.slurm.accounting import Accounting
 from headway.live.slurm.commands import Slurm, sbatch_words
 from headway.live.slurm.nodes import Nodes
@@ -64,6 +64,8 @@ def foreseen(
 class SlurmServer(ClusterServer):
     """The front of one Slurm."""
 
+    looks_at = ()  # Slurm is told of neither; the policy only foresees what it does
+
     def __init__(self, grid: Grid, site: Site, control: bool) -> None:
         super().__init__(grid, site, control)
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
@@ -88,15 +90,15 @@ class SlurmServer(ClusterServer):
 
     @property
     def now(self) -> int:
-        return int(time.time() * SECOND)
+        return outside.now()
 
     # ---- looking ------------------------------------------------------------------------------------------
 
     def look(self, fresh: bool = False) -> list[str]:
         """The queue as it is, or was a moment ago."""
-        if fresh or time.monotonic() - self._looked > FRESH:
+        if fresh or outside.steady() - self._looked > FRESH:
             self._lines = look_at(self.slurm)
-            self._looked, self._plan = time.monotonic(), None
+            self._looked, self._plan = outside.steady(), None
         return self._lines
 
     def jobs(self, fresh: bool = False) -> list[SlurmJob]:
@@ -147,7 +149,7 @@ class SlurmServer(ClusterServer):
                 return NEVER
             return plan.tried(self._trial(task, procs))
 
-        return self.shapes.tuned(task, completion)
+        return self.shapes.tuned(task, completion, SEARCH)
 
     def estimate(self, name: str, task: dict[str, Any]) -> dict[str, Any]:
         asked = Task.from_json(task)
@@ -174,7 +176,7 @@ class SlurmServer(ClusterServer):
         def completion(procs: int) -> int:
             return 0 if plan is None else plan.tried(self._trial(asked, procs))
 
-        if self.shapes.tuned(asked, completion)[0] >= NO_ANSWER:
+        if self.shapes.tuned(asked, completion, SEARCH)[0] >= NO_ANSWER:
             return {}
         return {"for_now": f"cluster {self.site.name}: too few nodes are up for it"}
 

@@ -8,9 +8,9 @@ reservation. Stopping is scancel, a restart is a new job; suspending and resumin
 from __future__ import annotations
 
 import signal
-import time
 from typing import Any
 
+from headway.live import outside
 from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry
 from headway.live.local_server import LocalServer
@@ -21,7 +21,7 @@ from headway.live.slurm.commands import Slurm, sbatch_words
 from headway.live.slurm.queue import SlurmJob, look_at, parse_queue
 from headway.live.wire import NoAnswer, Refused
 from headway.plain import cut
-from headway.units import MINUTE, SECOND
+from headway.units import MINUTE
 
 FRESH = 0.5
 """Seconds for which a look at the queue is used again."""
@@ -48,7 +48,7 @@ class SlurmJobs(Processes):
         """Give a job to Slurm; its number."""
         said = self.slurm.run("sbatch", "--parsable", "--no-requeue", *words, text=script)
         number = handed_over(said)
-        now = time.monotonic()
+        now = outside.steady()
         self._given = {each: at for each, at in self._given.items() if now - at < SETTLING} | {number: now}
         self._looked = -FRESH
         return number
@@ -64,35 +64,35 @@ class SlurmJobs(Processes):
         return next(live, None)
 
     def _queue(self) -> dict[int, SlurmJob]:
-        if time.monotonic() - self._looked > FRESH:
+        if outside.steady() - self._looked > FRESH:
             jobs = parse_queue(look_at(self.slurm))
             self._jobs = {int(job.number): job for job in jobs if job.number.isdigit()}
-            self._looked = time.monotonic()
+            self._looked = outside.steady()
         return self._jobs
 
     def is_own(self, pid: int) -> bool:
         return False  # nobody tells us when a job of Slurm ends: it is looked for
 
-    def is_alive(self, pid: int, script: str = "") -> bool:
+    def is_alive(self, pid: int, name: str = "") -> bool:
         try:
-            found = self.job(pid, script)
+            found = self.job(pid, name)
         except NoAnswer:
             return True  # unknown is not over
         if found is None:
-            return time.monotonic() - self._given.get(pid, -SETTLING) < SETTLING
+            return outside.steady() - self._given.get(pid, -SETTLING) < SETTLING
         return _is_alive(found)
 
     def code(self, pid: int) -> int | None:
         return None
 
-    def fate(self, pid: int, script: str) -> str:
-        found = self.job(pid, script)
+    def fate(self, pid: int, name: str) -> str:
+        found = self.job(pid, name)
         return found.state if found is not None and found.state in ("killed", "cancelled") else "failed"
 
-    def suspend(self, pid: int) -> None:
+    def suspend(self, pid: int, name: str) -> None:
         self._operate("suspend", pid)
 
-    def resume(self, pid: int) -> None:
+    def resume(self, pid: int, name: str) -> None:
         self._operate("resume", pid)
 
     def _operate(self, act: str, number: int) -> None:
@@ -105,10 +105,10 @@ class SlurmJobs(Processes):
         self._undone.pop(number)
         self._looked = -FRESH
 
-    def bring_to(self, state: str, pid: int, script: str) -> None:
-        found = self.job(pid, script)
+    def bring_to(self, state: str, pid: int, name: str) -> None:
+        found = self.job(pid, name)
         if found is not None and {found.state, state} == {"running", "suspended"}:
-            super().bring_to(state, pid, script)
+            super().bring_to(state, pid, name)
 
     def tend(self) -> float | None:
         """Also ask again for what the controller has not answered to."""
@@ -117,17 +117,20 @@ class SlurmJobs(Processes):
             self._undone.pop(number, None)
         return super().tend()
 
-    def send(self, pid: int, what: signal.Signals) -> None:
+    def send(self, pid: int, name: str, what: signal.Signals) -> None:
         """Only the last signal has a meaning here: the job is to end."""
         if what != signal.SIGCONT:
             self.slurm.run("scancel", str(pid))
             self._looked = -FRESH
 
-    def kill(self, pid: int) -> None:
-        self.send(pid, signal.SIGKILL)
-        end = time.monotonic() + self.slurm.timeout
-        while self.is_alive(pid) and time.monotonic() < end:
-            time.sleep(0.1)
+    def clear(self, pid: int, name: str) -> None:
+        """Slurm ends what a job leaves behind."""
+
+    def kill(self, pid: int, name: str) -> None:
+        self.send(pid, name, signal.SIGKILL)
+        end = outside.steady() + self.slurm.timeout
+        while self.is_alive(pid) and outside.steady() < end:
+            outside.sleep(0.1)
             self._looked = -FRESH
 
 
@@ -154,7 +157,7 @@ class SteeredServer(LocalServer):
 
     def __init__(self, grid: Grid, site: Site, control: bool) -> None:
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
-        self._looked = int(time.time() * SECOND)
+        self._looked = outside.now()
         super().__init__(grid, site, control)
 
     def _processes(self) -> SlurmJobs:
@@ -171,7 +174,7 @@ class SteeredServer(LocalServer):
                 if str(error) != said:
                     said = str(error)
                     log(f"{said}; the server begins when it does")
-                time.sleep(RETRY)
+                outside.sleep(RETRY)
         super()._recover()
 
     # ---- jobs that Slurm has, and has not begun -----------------------------------------------------------
@@ -182,7 +185,7 @@ class SteeredServer(LocalServer):
     def _look(self) -> None:
         """While Slurm has no room for a job that it was given, as when a node is down, its user holds it or
         an operator suspends it, the clock stands still: the job has its whole walltime when it runs."""
-        now = int(time.time() * SECOND)
+        now = outside.now()
         given = [entry for entry in self.entries.values() if entry.state == "running"]
         if any(self._begun(entry) is None or self._is_suspended(entry) for entry in given):
             self.queue.stand(max(now - self._looked, 0))

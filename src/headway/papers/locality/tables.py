@@ -13,9 +13,9 @@ from headway.papers.page import rows_of
 
 RULES = ("fcfs", "eft", "lea", "leo", "lem")
 TEN = (*RULES, *(f"{rule}(backfill=conservative)" for rule in RULES))
-SCORE = "score(load=10, evict=7000)"
+SCORE = "score(load=10, evict=7000, copies=0)"
 """The weights of the slides' plots."""
-SLIDES = ("fcfs", SCORE, "score(load=500, evict=500)", "score(load=500, evict=500, copies=1)")
+SLIDES = ("fcfs", SCORE, "score(load=500, evict=500, copies=0)", "score(load=500, evict=500, copies=1)")
 REFERENCE = "fcfs(match=exact)"
 SIZES = (
     REFERENCE,
@@ -33,11 +33,11 @@ SIZES = (
     "lea(match=exact)",
     "lea",
     "lem",
-    "score(load=10, evict=7000, match=now)",
+    "score(load=10, evict=7000, copies=0, match=now)",
     "lea(match=now)",
     "lem(match=now)",
 )
-BOTH = ("score(load=10, evict=7000, match=now)", "lea(match=now)", "lem(match=now)")
+BOTH = ("score(load=10, evict=7000, copies=0, match=now)", "lea(match=now)", "lem(match=now)")
 """Rules that know files and sizes: they score nodes, and take a larger one where a job starts at once."""
 BEYOND = ("fcfs", "eft", "lea", "lem")
 FAST = 1.0
@@ -161,7 +161,7 @@ def sizes(runs: Runs, groups: Sequence[Group]) -> list[list[str]]:
 
 def weight_policy(x: int, y: int) -> str:
     """The score with these weights."""
-    return f"score(load={x}, evict={y})"
+    return f"score(load={x}, evict={y}, copies=0)"
 
 
 def search(runs: Runs, halves: tuple[Sequence[Week], Sequence[Week]]) -> tuple[list[int], list[list[str]]]:

@@ -39,8 +39,8 @@ from headway.engine.reservations import (
     reserved_start,
 )
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State, Table, Why
-from headway.engine.verbs import start, wake
-from headway.jit.kernels import kernel, routine
+from headway.engine.verbs import start, wake, withdraw
+from headway.jit.kernels import entry, kernel, routine
 from headway.policies.backfilling.long_holes import (
     Note,
     is_current,
@@ -437,3 +437,18 @@ def conservative_deep(t: int, state: State) -> None:
         if state.memory.notes[Note.IN_USE]:
             note_reservation(state, job)
     start_due(t, state, MACHINE)
+
+
+@kernel
+def leave_plan(state: State, job: int) -> None:
+    """A reservation is given back; those behind move forward when they are put in order."""
+    give_up(state, MACHINE, job)
+    leave(state, 2 * MACHINE, find_job(state, 2 * MACHINE, Job.KEY, job))
+    withdraw(state, job)
+    state.pools[Pool.LEFT, MACHINE] += 1
+
+
+@entry
+def of_conservative(t: int, state: State, job: int, request: int) -> None:
+    """A waiting job leaves the plan."""
+    leave_plan(state, job)

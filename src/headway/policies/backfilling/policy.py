@@ -127,6 +127,9 @@ class Easy(Baseline, Queue):
         kind = Kind.EASY if self.params["depth"] == 1 else Kind.DEEP
         return Group(kind, lambda options: easy_in_turn(self.spec, options))
 
+    def without_a_rule(self) -> dict[str, str]:
+        return {"backfilling": "fcfs", "a reservation for the first job only": "conservative"}
+
     def seen_as(self, seen: Seen) -> Policy:
         return on_named_nodes(self) if names_nodes(self) else super().seen_as(seen)
 
@@ -151,6 +154,9 @@ class Conservative(Baseline, Policy):
             self.refuse_estimate("on named nodes")
             return on_named_nodes(self).on(platform, workload)
         return super().on(platform, workload)
+
+    def without_a_rule(self) -> dict[str, str]:
+        return {"backfilling": "fcfs"}
 
     def seen_as(self, seen: Seen) -> Policy:
         return on_named_nodes(self) if names_nodes(self) else super().seen_as(seen)
@@ -192,7 +198,7 @@ class Conservative(Baseline, Policy):
         self.refuse_estimate("in a cluster that jobs join one by one")
         from headway.engine.local import Local
         from headway.engine.tables import Why
-        from headway.policies.backfilling.withdrawal import of_conservative
+        from headway.policies.backfilling.conservative import of_conservative
 
         return Local(of_conservative, catches_up=True, in_turn=Why.RESERVATION)
 

@@ -31,8 +31,8 @@ from headway.engine.profile import change
 from headway.engine.reservations import reserve_by, unpin
 from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, Run, State, Why
 from headway.engine.verbs import relabel, turn_away
-from headway.jit.kernels import kernel
-from headway.policies.backfilling.conservative import Compress, compress, start_due
+from headway.jit.kernels import entry, kernel
+from headway.policies.backfilling.conservative import Compress, compress, leave_plan, start_due
 from headway.policies.deadline.places import place_before
 from headway.policies.deadline.tables import (
     BEHIND,
@@ -44,6 +44,7 @@ from headway.policies.deadline.tables import (
     Rule,
     count,
     first_provisional,
+    forget_in_lists,
     is_provisional,
     provisional_tasks,
 )
@@ -158,3 +159,10 @@ def dbf(t: int, state: State) -> None:
     for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         arrive(t, state, MACHINE, job)
     begin_runs(t, state, MACHINE)
+
+
+@entry
+def of_dbf(t: int, state: State, job: int, request: int) -> None:
+    """A waiting job leaves the lists. A definitive task is in the base too, others are counted."""
+    forget_in_lists(t, state, MACHINE, job)
+    leave_plan(state, job)

@@ -9,7 +9,11 @@ from headway.policies.redirection.group import Group, Kind
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
+    from headway.engine.tables import State
     from headway.policies.prepare import Arrivals, Prepared
+
+MODES = ("strict", "literal")
+LATE = ("priority", "refuse")
 
 
 class Dbf(Policy):
@@ -19,19 +23,50 @@ class Dbf(Policy):
     takes_outages = takes_feedback = True
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.deadline.setup import dbf
+        """The options and keys of conservative backfilling, and its own."""
+        import numpy as np
 
-        return dbf(self.spec, arrivals, procs)
+        from headway.engine.setup import Setup
+        from headway.engine.tables import Job
+        from headway.policies.backfilling.setup import conservative
+        from headway.policies.deadline import notes, tables
+        from headway.policies.prepare import Prepared
+
+        if arrivals.is_changing:
+            from headway.policies.deadline.changing import dbf_changing as hook
+        else:
+            from headway.policies.deadline.dbf import dbf as hook
+        plain = conservative(self.spec, arrivals, procs).setup
+        own = MODES.index(self.spec.word("mode")), LATE.index(self.spec.word("late"))
+        deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), tables.NO_DEADLINE))
+
+        def fill(state: State) -> None:
+            assert plain.prepare is not None
+            plain.prepare(state)
+            assert (state.jobs[Job.KEY] == tables.DEFINITIVE).all()
+            tables.fill_rows(state, deadline)
+
+        memory = notes.new_memory(notes.log_room(len(arrivals.submit)))
+        options = (*plain.options, *own, 1)
+        setup = Setup((procs, procs), hook, options, fill, more_rows=tables.MORE_ROWS, memory=memory)
+        remark = "" if (deadline >= 0).any() else "no job has a deadline, so dbf is conservative backfilling"
+        return Prepared(
+            setup, arrivals.walltime, "end", own=notes.counts, notes=notes.notes_of, remark=remark
+        )
 
     def as_local(self) -> Local:
         from headway.engine.local import Local
         from headway.engine.tables import Why
+        from headway.policies.deadline.dbf import of_dbf
         from headway.policies.deadline.notes import renumber, without_log
-        from headway.policies.deadline.withdrawal import of_dbf
 
         return Local(
             of_dbf, catches_up=True, in_turn=Why.RESERVATION, renumber=renumber, trial_memory=without_log
         )
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        return ("deadline",)
 
     def as_group(self) -> Group:
         return Group(Kind.DBF, has_base=True)

@@ -226,3 +226,10 @@ def note_displacement(t: int, state: State, job: int, task: int, start: int) -> 
         log[entry, Displaced.MOVED_TO] = start
     state.jobs[DbfJob.DISPLACED_TIMES, job] += 1
     count(state, Count.DISPLACEMENTS, 1)
+
+
+def fill_rows(state: State, deadline: Table) -> None:
+    """DBF's own job rows at the beginning."""
+    state.jobs[DbfJob.DEADLINE] = deadline
+    for row in (DbfJob.IN_BASE, DbfJob.DEFINITIVE_AT):
+        state.jobs[row] = -1

@@ -35,6 +35,7 @@ def _local_of(spec: Spec, platform: Platform, number: int) -> Spec:
     try:
         local = make_spec("reallocation", local=given).params["local"] if given else default
         assert isinstance(local, Spec)
+        local = local.policy.on_cluster().spec
         _check(local, spec)
     except UsageError as error:
         if not given:
@@ -80,7 +81,7 @@ def run_together(local: tuple[Spec, ...]) -> bool:
 
 
 def pools_of(spec: Spec, platform: Platform) -> list[Pool]:
-    """The pools of a grid, cluster by cluster; redirection divides its cluster, or adds to it."""
+    """The pools of a grid, cluster by cluster; redirection divides its cluster."""
     pools: list[Pool] = []
     if spec.number("reserved") > 0:
         for number, cluster in enumerate(platform.clusters):

@@ -39,12 +39,13 @@ PAPERS = (GONTHIER_2022, GONTHIER_2023)
 SCORE = (
     "A job goes to the node with the lowest A + X B + Y C + Z D: A its start there, B the wait for its file, "
     "C the load times of the files it pushes out times its share of the cores, D the copies on other nodes "
-    "times the load time. Each arrival and completion plans the whole queue anew."
+    "times the load time. Each arrival and completion plans the whole queue anew. Without weights "
+    "(0, 0, 0) it is fcfs."
 )
 
 
 def _weight(name: str, doc: str) -> Parameter:
-    return Parameter(name, doc, 0, number=float, low=0)
+    return Parameter(name, doc, 1, number=float, low=0)
 
 
 def _scored(name: str, summary: str, details: str, *first: Parameter, example: str = "") -> PolicyInfo:
@@ -93,7 +94,7 @@ ENTRIES = (
         _weight("load", "X, the weight of the wait for the file"),
         _weight("evict", "Y, the weight of load times of files pushed out"),
         _weight("copies", "Z, the weight of copies elsewhere"),
-        example="score(load=10, evict=7000)",
+        example="score(load=10, evict=7000, copies=0)",
     ),
     PolicyInfo(
         "backfill-big",

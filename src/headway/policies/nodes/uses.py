@@ -136,14 +136,22 @@ def note_last_uses(state: State, t: int, head: int, file: int, stamp: int) -> No
 
 
 @kernel
-def sum_of_unused(state: State, node: int, head: int, at: int, stamp: int) -> int:
-    """Load times of the marked files whose last use ends by ``at``, each counted once."""
+def sum_of_unused(state: State, t: int, node: int, head: int, at: int, stamp: int) -> int:
+    """Load times of the marked files whose last use ends by ``at``, each counted once.
+
+    A job that ends before its file is loaded leaves none.
+    """
     m = state.memory
     total = 0
     use = head
     while use != NIL:
-        other = state.jobs[Use.FILE, use]
-        if other >= 0 and m.files[File.MARK, other] == stamp:
+        other, end = state.jobs[Use.FILE, use], state.jobs[Use.END, use]
+        if (
+            other >= 0
+            and m.files[File.MARK, other] == stamp
+            and end >= t
+            and state.jobs[Use.LOADED, use] <= end
+        ):
             if m.files[File.LAST, other] <= at:
                 total += load_time(state, node, other)
             m.files[File.MARK, other] = 0
@@ -153,11 +161,12 @@ def sum_of_unused(state: State, node: int, head: int, at: int, stamp: int) -> in
 
 @routine
 def evicted(state: State, t: int, node: int, file: int, at: int) -> int:
-    """Load times of all other files on the node that nobody there uses any more at ``at``."""
+    """Load times of all other files that jobs leave on the node and none there uses any more at ``at``."""
     m = state.memory
     stamp = m.notes[Note.STAMP] + 1
     m.notes[Note.STAMP] = stamp
     real, planned = m.nodes[Node.USES, node], m.nodes[Node.PLANS, node]
     note_last_uses(state, t, real, file, stamp)
     note_last_uses(state, t, planned, file, stamp)
-    return sum_of_unused(state, node, real, at, stamp) + sum_of_unused(state, node, planned, at, stamp)
+    left = sum_of_unused(state, t, node, real, at, stamp)
+    return left + sum_of_unused(state, t, node, planned, at, stamp)

@@ -20,6 +20,8 @@ class Own(Policy):
     """A whole policy of the user's: in Python or compiled."""
 
     takes_outages = takes_feedback = True
+    looks_at = ("deadline", "urgent")
+    """Its function is told both."""
 
     def refuse_feedback(self, workload: Workload) -> None:
         if "follows" in workload:
@@ -78,6 +80,9 @@ class Keyed(Policy):
 
     def as_group(self) -> Group:
         return self.plain.as_group()
+
+    def without_a_rule(self) -> dict[str, str]:
+        return self.plain.without_a_rule()
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
         return self.plain.laws(seen)

@@ -25,7 +25,7 @@ class Queue(Policy):
 
     def as_local(self) -> Local:
         from headway.engine.local import Local
-        from headway.policies.queueing.withdrawal import of_queue
+        from headway.policies.queueing.strict import of_queue
 
         return Local(of_queue)
 

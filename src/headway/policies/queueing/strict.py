@@ -5,10 +5,11 @@ Start jobs in the order of the queue while they fit; stop at the first that does
 
 from __future__ import annotations
 
-from headway.engine.queue import leave
+from headway.engine.queue import find_job, leave
 from headway.engine.tables import Q_FIELDS, Entry, Job, Pool, State, Why
-from headway.engine.verbs import start
-from headway.jit.kernels import kernel
+from headway.engine.verbs import start, withdraw
+from headway.jit.kernels import entry, kernel
+from headway.policies.queueing import ordering
 from headway.policies.queueing.ordering import join_newcomers, sort_queues
 
 MACHINE = 0
@@ -45,3 +46,12 @@ def strict(t: int, state: State) -> None:
     """A strict order on the whole machine."""
     join_newcomers(state, MACHINE)
     strict_pass(t, state, MACHINE)
+
+
+@entry
+def of_queue(t: int, state: State, job: int, request: int) -> None:
+    """A waiting job leaves a queue whose jobs hold nothing: those behind may start then."""
+    q = 2 * MACHINE
+    ordering.withdraw(state, MACHINE, q, find_job(state, q, Job.KEY, job))
+    state.pools[Pool.FREED, MACHINE] = 1
+    withdraw(state, job)

@@ -58,9 +58,11 @@ ENTRIES = (
             Parameter(
                 "size",
                 "added: alpha m processors on top of the machine's m; share: alpha m / (1 - alpha) on top; "
-                "split: alpha m of the m, and the principal group has the rest",
+                "split: alpha m of the m, and the principal group has the rest, the only one, and so the "
+                "default, on a cluster that exists: live, and in a grid",
                 "added",
                 ("added", "share", "split"),
+                optional=True,
             ),
             Parameter(
                 "restart",
@@ -75,7 +77,8 @@ ENTRIES = (
         details=(
             "The number of processors given is m, the principal group; the run uses the redirection group "
             "besides (except with size=split), and `compare` gives other policies as many in all. On two "
-            "clusters the second one is the redirection group, whatever alpha, group and size say."
+            "clusters the second one is the redirection group, whatever alpha, group and size say. A cluster "
+            "of a grid, a live one and Batsim's machine have no other processors: there `size` is split."
         ),
         example="redirection(theta=10, alpha=0.15)",
         home="headway.policies.redirection.policy:Redirection",

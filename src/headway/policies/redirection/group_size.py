@@ -21,7 +21,7 @@ def group_sizes(spec: Spec, procs: int) -> tuple[int, int]:
     floor(alpha m). `group` gives the second number itself. alpha counts as the decimal that was written, so
     that 0.29 of 100 is 29.
     """
-    size = spec.params["size"]
+    size = spec.params.get("size", "added")
     if "group" in spec.params:
         redirected = spec.whole("group")
     else:
@@ -33,7 +33,7 @@ def group_sizes(spec: Spec, procs: int) -> tuple[int, int]:
     if redirected >= procs:
         raise UsageError(
             f"redirection: a group of {redirected} leaves nothing of {procs} processors to the other one; "
-            "give a smaller group or size=added"
+            "give a smaller group"
         )
     return procs - redirected, redirected
 

@@ -59,6 +59,15 @@ class Redirection(Policy):
         params = {key: value for key, value in self.params.items() if key != "alpha"}
         return make_spec("redirection", **params | {"group": clusters[1].procs, "size": "added"}).policy
 
+    def on_cluster(self) -> Policy:
+        size = self.params.get("size", "split")
+        if size != "split":
+            raise UsageError(
+                f"redirection: size={size} adds processors to those of a cluster, which has no others; leave "
+                "size out, or give size=split"
+            )
+        return make_spec("redirection", **{**self.params, "size": size}).policy
+
     def pools(self, platform: Platform) -> tuple[Pool, ...]:
         if len(platform.clusters) == 2:
             sizes = tuple(cluster.procs for cluster in platform.clusters)
@@ -71,6 +80,10 @@ class Redirection(Policy):
 
     def added_procs(self, procs: int) -> int:
         return sum(group_sizes(self.spec, procs)) - procs
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        return self.principal.looks_at
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.redirection.setup import redirection

@@ -33,8 +33,7 @@ RESTARTS = ("scratch", "checkpoint")
 def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Redirection on a machine of ``procs`` processors, as its ``size`` divides or extends it."""
     from headway.policies.deadline import notes as dbf_notes
-    from headway.policies.deadline.setup import fill_rows
-    from headway.policies.deadline.tables import NO_DEADLINE
+    from headway.policies.deadline.tables import NO_DEADLINE, fill_rows
     from headway.policies.redirection import tables
     from headway.policies.redirection.redirection import hook_of
 

@@ -149,7 +149,7 @@ def is_searched(memory: Memory, job: int, part: int, now: int) -> bool:
     if job == GONE or not eligible(memory, job, now) or memory.partitions[Partition.UP, part] == 0:
         return False
     cycle = memory.clock[SlurmClock.CYCLES]
-    if array_is_full(memory, job) or refused_before(memory, job, part, Array.REFUSED_CYCLE, cycle):
+    if array_is_full(memory, job, 0) or refused_before(memory, job, part, Array.REFUSED_CYCLE, cycle):
         return False
     if begun_elsewhere(memory, job, part):
         return False
@@ -178,6 +178,8 @@ def settle_array(memory: Memory, job: int, part: int, place: int) -> None:
     if not enough:
         plans = count_array_plan(memory, job)
         enough = plans >= memory.settings[Setting.BF_MAX_ARRAY]
+        if memory.settings[Setting.ARRAY_LIMITS_PLANS] > 0:
+            enough = enough or array_is_full(memory, job, plans)
         if memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 1] != UNSET:
             enough = enough or plans >= tasks_in_queue(memory, job, part)
     if enough:

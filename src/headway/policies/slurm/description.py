@@ -64,12 +64,24 @@ ENTRIES: tuple[PolicyInfo, ...] = (
                 choices=("log", "enforced"),
                 optional=True,
             ),
+            Parameter(
+                "version",
+                "whose rules and defaults these are, such as 24.11; by default as the site's config.txt or "
+                "its log in JSON tells it, and 22.05 where nothing does",
+                default="site",
+                choices=("site",),
+                number=float,
+                low=20.02,
+                high=99.11,
+                optional=True,
+            ),
         ),
         details=(
             "Two loops by their own clocks: the main one goes down the queue by priority and stops in "
             "each partition at the first job that does not fit, backfill plans every job it reaches on "
             "named nodes, anew each time. Queue order, multifactor priority, fair tree, limits of QOS "
-            "and accounts, and the choice of nodes are those of version 22.05. Needs a site: "
+            "and accounts, and the choice of nodes are those of version 22.05, with what has changed up to "
+            "26.05 by the site's version. Needs a site: "
             "partitions, nodes, accounts and parameters as it has them. The schedule says on which "
             "nodes, in which partition and by which loop each job started; explain tells its priority "
             "and Slurm's reason. Real Slurm never gives the same schedule twice, so run several seeds. "

@@ -160,7 +160,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             break
         if refused_before(memory, job, part, Array.REFUSED_PASS, number):
             continue
-        if array_is_full(memory, job):
+        if array_is_full(memory, job, 0):
             memory.jobs[SlurmJob.REASON, job] = Reason.ARRAY_LIMIT
             continue
         memory.partitions[Partition.TESTED, part] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ class Slurm(Policy):
     """Slurm's main loop and backfill on a site's nodes."""
 
     takes_feedback = in_place = takes_cancelled = goes_on = True
+    by_site_rules = True
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
         if platform.site is None:
@@ -51,8 +53,9 @@ class Slurm(Policy):
 
         assert platform.site is not None
         workload = ran_only(workload) if "follows" in workload else with_longest_runs(workload)
-        out = kept_out(workload, platform.site)
-        workload = workload.with_ledger(workload.ledger.with_entries(*left_out(workload, platform.site)))
+        site = at_version(platform.site, self.params)
+        out = kept_out(workload, site)
+        workload = workload.with_ledger(workload.ledger.with_entries(*left_out(workload, site)))
         left = np.ones(len(workload), np.bool_)
         for one in out:
             workload = workload.select(~one.rows[left], rule=one.rule, action=one.action)
@@ -68,7 +71,13 @@ class Slurm(Policy):
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.slurm.setup.setup import slurm
 
-        return slurm(self.params, arrivals, site_of(arrivals))
+        return slurm(self.params, arrivals, at_version(site_of(arrivals), self.params))
+
+
+def at_version(site: Site, params: Mapping[str, object]) -> Site:
+    """The site as it is, or under the version that is asked for."""
+    version = params.get("version", "site")
+    return site if version == "site" else site.at_version(f"{version:05.2f}")
 
 
 def with_longest_runs(workload: Workload) -> Workload:

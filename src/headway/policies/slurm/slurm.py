@@ -18,7 +18,7 @@ from headway.policies.slurm.life.ending import completing, draw, finish, second_
 from headway.policies.slurm.life.gang import settle
 from headway.policies.slurm.life.happenings import next_happening, take_back, take_happenings
 from headway.policies.slurm.life.power import begin_booted
-from headway.policies.slurm.life.starting import end_by_minutes, take_graces, weigh_at_submission
+from headway.policies.slurm.life.starting import end_by_minutes, goes_next, take_graces, weigh_at_submission
 from headway.policies.slurm.limits.accrual import begin_age, give_ages
 from headway.policies.slurm.limits.listing import list_job
 from headway.policies.slurm.limits.priority import calculate, prioritise, renew_records
@@ -104,7 +104,7 @@ def take_submissions(state: State, now: int) -> None:
         if memory.jobs[SlurmJob.KEPT_BACK, job] > 0:
             memory.jobs[SlurmJob.ACCRUED, job] = UNSET
         prioritise(memory, job, now)
-        enqueue(memory, job)
+        enqueue(state, job)
         weigh_at_submission(state, job)
         clock[SlurmClock.PENDING] += 1
         clock[SlurmClock.COUNT] += 1 - memory.jobs[SlurmJob.RAN, job]
@@ -313,8 +313,9 @@ def ask_to_wake(state: State, now: int) -> None:
         wake_at(state, now + 1)
     if state.clock[Clock.SUSPENDS] > 0 and memory.settings[Setting.SLICE] > 0:
         wake_at(state, max(clock[SlurmClock.SLICE_NEXT], now + 1))
-    if clock[SlurmClock.GRACES] > 0:
-        wake_at(state, max(memory.graces[0, 0], now + 1))
+    victim = goes_next(memory)
+    if victim != UNSET:
+        wake_at(state, max(memory.jobs[SlurmJob.GOES_AT, victim], now + 1))
     ends_jobs = memory.settings[Setting.MINUTES_END_JOBS] > 0 and recalculates(memory)
     if ends_jobs and state.clock[Clock.RUNS_NOW] > 0:
         wake_at(state, clock[SlurmClock.PRIORITY_NEXT])
@@ -346,7 +347,7 @@ def slurm(t: int, state: State) -> None:
     if state.memory.settings[Setting.MINUTES_END_JOBS] > 0:
         end_by_minutes(state, now)
     main_loop(state, now, epilogs)
-    take_back(state.memory)
+    take_back(state)
     backfill(state, now)
-    take_back(state.memory)
+    take_back(state)
     ask_to_wake(state, now)

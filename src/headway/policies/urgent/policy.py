@@ -15,6 +15,7 @@ class Ujf(Policy):
     """First come, first served, urgent jobs before all others."""
 
     takes_outages = takes_feedback = True
+    looks_at = ("urgent",)
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.urgent.setup import ujf
@@ -23,7 +24,7 @@ class Ujf(Policy):
 
     def as_local(self) -> Local:
         from headway.engine.local import Local
-        from headway.policies.queueing.withdrawal import of_queue
+        from headway.policies.queueing.strict import of_queue
 
         return Local(of_queue)
 
@@ -40,6 +41,10 @@ class Ujfb(Policy):
     why_no_outages = "a suspended job goes on where its memory was swapped out, and not elsewhere"
 
     @property
+    def keeps_processors(self) -> bool:  # type: ignore[override]
+        return self.params["idle"] != "lent"
+
+    @property
     def not_of_jobs(self) -> tuple[int, ...]:
         from headway.policies.urgent.tables import LISTS
 
@@ -49,6 +54,11 @@ class Ujfb(Policy):
         from headway.policies.urgent.setup import ujfb
 
         return ujfb(self.spec, arrivals, procs)
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        due = self.params["preempt"] == "degree" or self.params["regular"] == "dbf"
+        return ("deadline", "urgent") if due else ("urgent",)
 
     def as_local(self) -> Local:
         from headway.engine.local import Local

@@ -12,7 +12,7 @@ from headway.engine.setup import Setup
 from headway.engine.tables import Job, State
 from headway.errors import UsageError
 from headway.plain import counted
-from headway.policies.deadline.setup import fill_rows
+from headway.policies.deadline.tables import fill_rows
 from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table
 from headway.policies.queueing.ordering import URGENT_CLASS
 from headway.policies.queueing.setup import ordered, strict

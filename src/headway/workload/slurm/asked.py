@@ -39,9 +39,10 @@ TEXTS = (
 """Columns of text that a submit line gives; `further` are options of FURTHER."""
 
 FURTHER = frozenset((
-    "bb", "bbf", "core-spec", "cores-per-socket", "extra-node-info", "gpus-per-socket", "mincpus", "nodefile",
-    "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "priority", "reboot", "segment",
-    "sockets-per-node", "spread-job", "thread-spec", "tmp", "tres-per-task",
+    "bb", "bbf", "consolidate-segments", "core-spec", "cores-per-socket", "extra-node-info",
+    "gpus-per-socket", "mincpus", "nodefile",
+    "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "priority", "reboot", "resources",
+    "segment", "sockets-per-node", "spread-job", "spread-segments", "thread-spec", "tmp", "tres-per-task",
     "use-min-nodes",
 ))  # fmt: skip
 """Options that change when or where a job starts and are only noted by name."""
@@ -171,6 +172,8 @@ def _further(given: dict[str, str]) -> str:
     noted += [name for name in ("threads-per-core", "ntasks-per-core") if given.get(name, "1") != "1"]
     if given.get("exclusive", "") not in ("", "exclusive", "user"):
         noted.append(f"exclusive={given['exclusive']}")
+    noted += ["qos with several names"] if "," in given.get("qos", "") else []
+    noted += [f"requeue={given['requeue']}"] if given.get("requeue") else []
     return ",".join(sorted(noted))
 
 

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.errors import InputError
+from headway.workload.slurm.cells import MOST_TASKS
 from headway.workload.slurm.text import Table
 from headway.workload.stream import LogStream
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 Job = dict[str, Any]
 
@@ -137,8 +138,17 @@ def _table(rows: list[dict[str, str]], places: list[int]) -> Table:
     import polars as pl
 
     columns = {name: [row[name] for row in rows] for name in COLUMNS}
-    frame: pl.DataFrame = pl.DataFrame(columns, schema=dict.fromkeys(COLUMNS, pl.String))
+    schema = dict.fromkeys(COLUMNS, pl.String)
+    try:
+        frame = pl.DataFrame(columns, schema=schema)
+    except UnicodeEncodeError:  # JSON can name halves of characters, such as \ud800
+        whole = {name: [_whole_characters(text) for text in texts] for name, texts in columns.items()}
+        frame = pl.DataFrame(whole, schema=schema)
     return Table(frame, np.array(places, np.int64), np.zeros(len(rows), np.bool_))
+
+
+def _whole_characters(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def number(value: Any) -> str:
@@ -224,10 +234,10 @@ def _places(tasks: str) -> str:
     >>> _places("0xD"), _places("0-3%2")
     ('0,2,3', '0-3%2')
     """
-    if not re.fullmatch(r"0x[0-9A-Fa-f]+", tasks):
+    if not re.fullmatch(rf"0x[0-9A-Fa-f]{{1,{MOST_TASKS // 4}}}", tasks):
         return tasks
-    bits = int(tasks, 16)
-    return ",".join(str(place) for place in range(bits.bit_length()) if bits >> place & 1)
+    bits = f"{int(tasks, 16):b}"
+    return ",".join(str(place) for place, bit in enumerate(reversed(bits)) if bit == "1")
 
 
 def _array_limit(job: Job) -> str:

@@ -109,9 +109,9 @@ def feature_bits(names: list[str]) -> pl.Expr:
     return bits
 
 
-def left_unmodelled(counts: dict[str, int], policy: str) -> dict[str, int]:
+def left_unmodelled(counts: dict[str, int], by_site_rules: bool) -> dict[str, int]:
     """Features that a policy does not model, of those that jobs of a log had."""
-    modelled = BY_SLURM_S_RULES if policy.split("(")[0] == "slurm" else frozenset()
+    modelled = BY_SLURM_S_RULES if by_site_rules else frozenset()
     return {name: count for name, count in counts.items() if name not in modelled}
 
 

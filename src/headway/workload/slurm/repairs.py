@@ -22,6 +22,12 @@ LONGEST = 50
 MOST_WAYS = 100
 """Ways to put a record together that are looked at."""
 
+MOST_TRIED = 1 << 24
+"""Bytes of cells that are tried for one record; a line of separators has ways without end."""
+
+MOST_COLUMNS = 300
+"""Columns of an export whose lines can be mended; sacct has about 120."""
+
 _NUMBER = re.compile(rb"\d*|Unknown|None|UNLIMITED|Partition_Limit|INVALID")
 _TIME = re.compile(rb"\d{1,11}|[\d-]{10}T[\d:]{8}\S*|Unknown|None|None assigned|N/A|INVALID|")
 _SPAN = re.compile(rb"[\d:.-]*|Unknown|UNLIMITED|Partition_Limit|INVALID")
@@ -57,7 +63,9 @@ class Repairs:
         self.last_breaks = bool(names) and names[-1] in MAY_BREAK and len(names) == width
         self._looks = [LOOKS.get(name) for name in self.names]
         self._breaks = [name in MAY_BREAK for name in self.names]
-        self.can = any(self._breaks)
+        self._last = max((place for place, breaks in enumerate(self._breaks) if breaks), default=-1)
+        self.can = self._last >= 0 and width <= MOST_COLUMNS
+        self._left = MOST_TRIED
 
     def fitted(self, pieces: list[bytes]) -> bytes | None:
         """A line with as many fields as columns, separators inside a text as STAND_IN; None if none fits.
@@ -86,8 +94,12 @@ class Repairs:
             if spare < 0 or (column, piece) in dead:
                 return
             looks = self._looks[column]
-            for more in range(spare + 1 if self._breaks[column] else 1):
+            least = spare if column >= self._last else 0  # no other column can take what is over
+            for more in range(least, spare + 1 if self._breaks[column] else 1):
                 cell = b"|".join(pieces[piece : piece + more + 1])
+                self._left -= len(cell) + 1
+                if self._left < 0:
+                    return
                 if looks is None or looks.fullmatch(cell):
                     taken.append(cell)
                     for way in put(column + 1, piece + more + 1):
@@ -126,7 +138,10 @@ class Repairs:
     def joined(self, lines: list[bytes]) -> tuple[bytes, int] | None:
         """The record that the first lines make up, and how many they are; None where they make up none."""
         pieces: list[bytes] = []
+        self._left = MOST_TRIED
         for count, line in enumerate(lines[:LONGEST], 1):
+            if self._left < 0:
+                break
             more = line.split(b"|")
             pieces = [*pieces[:-1], pieces[-1] + b" " + more[0], *more[1:]] if pieces else more
             if len(pieces) >= len(self.names) and (whole := self.fitted(pieces)) is not None:

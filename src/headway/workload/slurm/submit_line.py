@@ -20,19 +20,20 @@ _WITHOUT_VALUE = {
 }  # fmt: skip
 _LONG_WITH_VALUE = frozenset((
     *_WITH_VALUE.values(), "acctg-freq", "bb", "bbf", "cluster-constraint", "comment", "container",
-    "container-id", "cores-per-socket", "cpu-freq", "cpus-per-gpu", "deadline", "delay-boot", "export",
-    "export-file", "extra", "extra-node-info", "gid", "gpu-bind", "gpu-freq", "gpus-per-node",
-    "gpus-per-socket", "gpus-per-task", "gres", "gres-flags", "hint", "kill-on-invalid-dep", "mail-type",
-    "mail-user", "mcs-label", "mem", "mem-bind", "mem-per-cpu", "mem-per-gpu", "mincpus", "network",
-    "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket", "open-mode", "power",
-    "prefer", "priority", "profile", "reservation", "resv-ports", "segment", "signal", "sockets-per-node",
-    "switches", "thread-spec", "threads-per-core", "time-min", "tmp", "tres-bind", "tres-per-task", "uid",
-    "wckey", "workdir", "wrap",
+    "container-id", "container-type", "ignore-signals", "mem-update", "treewidth", "cores-per-socket",
+    "cpu-freq", "cpus-per-gpu", "deadline", "delay-boot", "export", "export-file", "extra", "extra-node-info",
+    "gid", "gpu-bind", "gpu-freq", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags",
+    "hint", "kill-on-invalid-dep", "mail-type", "mail-user", "mcs-label", "mem", "mem-bind", "mem-per-cpu",
+    "mem-per-gpu", "mincpus", "network", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node",
+    "ntasks-per-socket", "open-mode", "power", "prefer", "priority", "profile", "reservation", "resources",
+    "resv-ports", "segment", "signal", "sockets-per-node", "switches", "thread-spec", "threads-per-core",
+    "time-min", "tmp", "tres-bind", "tres-per-task", "uid", "wckey", "workdir", "wrap",
 ))  # fmt: skip
 _LONG_WITHOUT_VALUE = frozenset((
     *_WITHOUT_VALUE.values(), "exclusive", "contiguous", "get-user-env", "ignore-pbs", "nice", "no-requeue",
     "parsable", "propagate", "reboot", "requeue", "spread-job", "stepmgr", "test-only", "use-min-nodes",
     "usage", "version", "pty", "bell", "no-bell", "no-shell", "overlap", "exact", "external", "interactive",
+    "consolidate-segments", "spread-segments",
 ))  # fmt: skip
 _COMMANDS = ("sbatch", "srun", "salloc")
 

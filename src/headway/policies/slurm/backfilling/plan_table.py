@@ -29,6 +29,13 @@ def rounded(memory: Memory, t: int) -> int:
     return int(t // step * step)
 
 
+@kernel
+def rounded_end(memory: Memory, t: int) -> int:
+    """When what lasts until ``t`` ends in the table."""
+    step = memory.settings[Setting.BF_RESOLUTION] if memory.settings[Setting.ENDS_ROUNDED_UP] > 0 else 1
+    return rounded(memory, t + step - 1)
+
+
 @routine
 def clear_table(memory: Memory, now: int) -> None:
     """One stretch from now as far as backfill looks, in which all usable nodes are free."""
@@ -248,15 +255,18 @@ def lacks_until(memory: Memory, last: int, end: int, least: int) -> int:
 def next_rise(memory: Memory, slot: int, end: int) -> int:
     """When a node comes free of plans that is not so from ``slot`` on; 0 where none does until ``end``.
 
-    The stretch that begins first after ``end`` is still looked at. Until a node comes free the sets of
-    neighbouring stretches only shrink, so what is free in one of them was free all the time.
+    The stretch that begins first after ``end`` is still looked at; with LOOKS_PAST it is the end of the one
+    after that, unless it is the last. Until a node comes free the sets of neighbouring stretches only shrink,
+    so what is free in one of them was free all the time.
     """
     while slot != END and memory.slots[Slot.NEXT, slot] != END:
         if memory.slots[Slot.RISES, slot] > 0:
             return int(memory.slots[Slot.END, slot])
+        following = memory.slots[Slot.NEXT, slot]
         if memory.slots[Slot.BEGIN, slot] > end:
-            break
-        slot = memory.slots[Slot.NEXT, slot]
+            past = memory.settings[Setting.LOOKS_PAST] > 0 and memory.slots[Slot.NEXT, following] != END
+            return int(memory.slots[Slot.END, following]) if past else 0
+        slot = following
     return 0
 
 

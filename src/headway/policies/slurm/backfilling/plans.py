@@ -8,7 +8,7 @@ from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.backfilling.plan_table import (
     hold,
     is_full,
-    rounded,
+    rounded_end,
 )
 from headway.policies.slurm.backfilling.whole import (
     counts_nodes,
@@ -146,7 +146,7 @@ def keep_nodes(memory: Memory, job: int) -> None:
     if not holds_nodes(memory, job):
         empty(memory.words_sets, Scratch.TAKEN)
     note_plan(memory)
-    hold(memory, 0, rounded(memory, memory.jobs[SlurmJob.ENDS, job]), memory.clock[SlurmClock.PLANS], job)
+    hold(memory, 0, rounded_end(memory, memory.jobs[SlurmJob.ENDS, job]), memory.clock[SlurmClock.PLANS], job)
 
 
 @kernel

@@ -20,6 +20,7 @@ from headway.policies.slurm.backfilling.plan_table import (
     lay_window,
     next_rise,
     rounded,
+    rounded_end,
     slot_at,
     survey,
 )
@@ -162,23 +163,30 @@ def look_for(state: State, job: int, part: int) -> int:
 
 
 @kernel
-def when_and_where(state: State, job: int, part: int, now: int, only_now: bool, openings: int) -> int:
-    """When a job could start on the set WINDOW, with its nodes in the set TAKEN; -1 where it never could."""
+def when_and_where(
+    state: State, job: int, part: int, now: int, only_now: bool, openings: int, window: tuple[int, int]
+) -> int:
+    """When a job could start on the set WINDOW, with its nodes in the set TAKEN; -1 where it never could.
+
+    ``window`` is when that begins, and the next one.
+    """
     if openings == BY_COUNT:
-        return earliest(state, job, part, now, only_now, openings)
+        return earliest(state, job, part, now, only_now, openings, window)
     memory, row = state.memory, state.memory.jobs[SlurmJob.FEATURES, job]
     first, parts = memory.choices[Choice.FIRST, row], memory.choices[Choice.PARTS, row]
     unpack(memory, Scratch.WINDOW)
     if parts == 0 or memory.choices[Choice.NODES, first] > 0:
-        start = earliest(state, job, part, now, only_now, openings)
+        start = earliest(state, job, part, now, only_now, openings, window)
     else:
-        start = earliest_choice(state, job, part, now, only_now, openings)
+        start = earliest_choice(state, job, part, now, only_now, openings, window)
     pack_row(memory, Work.TAKEN, Scratch.TAKEN)
     return start
 
 
 @routine
-def earliest_choice(state: State, job: int, part: int, now: int, only_now: bool, openings: int) -> int:
+def earliest_choice(
+    state: State, job: int, part: int, now: int, only_now: bool, openings: int, window: tuple[int, int]
+) -> int:
     """When a job could start on nodes of the set WINDOW of one alternative; -1 where it never could.
 
     Each alternative is sought by itself, and of the earliest the first is taken.
@@ -190,7 +198,7 @@ def earliest_choice(state: State, job: int, part: int, now: int, only_now: bool,
         unpack(memory, Scratch.WINDOW)
         for node in range(memory.nodes.shape[1]):
             memory.sets[Scratch.WINDOW, node] &= memory.features[choice, node]
-        start = earliest(state, job, part, now, only_now, openings)
+        start = earliest(state, job, part, now, only_now, openings, window)
         if start != NEVER and (best == NEVER or start < best):
             best = start
             for node in range(memory.nodes.shape[1]):
@@ -335,7 +343,7 @@ def use_window(
     Returns what comes next, and where the next window begins (0: there is none), at first at ``later``.
     """
     memory = state.memory
-    start = when_and_where(state, job, part, now, only_now, openings)
+    start = when_and_where(state, job, part, now, only_now, openings, (begin, later))
     if start == NEVER:
         return NEXT_WINDOW if later > 0 and not only_now else NEXT_JOB, later
     if start < begin:
@@ -343,6 +351,10 @@ def use_window(
         start = begin
     cpus = planned_size(state, job, part)
     note_plan(memory)
+    first, last = rounded(memory, start), rounded_end(memory, start + 60 * minutes)
+    early = memory.settings[Setting.BY_WINDOW] > 0 and start > now
+    if early and collides(memory, first, last, job):
+        return NEXT_WINDOW, start
     if start <= now:
         start, later, done = start_now(state, job, part, start, later, now, length)
         if done:
@@ -354,8 +366,8 @@ def use_window(
     if start > now + memory.settings[Setting.BF_WINDOW]:
         write_plan(memory, job, start, HOLDS_NOTHING)
         return NEXT_JOB, later
-    first, last = rounded(memory, start), rounded(memory, start + 60 * minutes)
-    if start > now and collides(memory, first, last, job):
+    first, last = rounded(memory, start), rounded_end(memory, start + 60 * minutes)
+    if start > now and not early and collides(memory, first, last, job):
         return NEXT_WINDOW, start
     if memory.settings[Setting.LIMIT_STOPS] == 0 and plan_breaks_limit(state, job, part, cpus):
         return NEXT_JOB, later
@@ -384,7 +396,7 @@ def search(state: State, place: int, now: int) -> bool:
     any_reserved = memory.reservations.shape[1] > 0
     narrowed = any_reserved or memory.settings[Setting.KEEPS_NODES] > 0
     licences = memory.settings[Setting.BF_LICENCES] > 0 and memory.jobs[SlurmJob.LICENCES, job] > 0
-    weighs = asks_gres(memory, job) > 0  # each window that it is tested on
+    weighs = asks_gres(memory, job) > 0 and memory.settings[Setting.WEIGHS_ANEW] == 0  # for the next window
     known = memory.jobs[SlurmJob.SIZED, job] > 0 and not (
         only_now or plain or weighs or takes_places(memory, job, part)
     )
@@ -402,6 +414,8 @@ def search(state: State, place: int, now: int) -> bool:
                 memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
                 return GO_ON
             lacks, seen = 0, END
+            if memory.settings[Setting.BY_WINDOW] > 0 and begin > now + memory.settings[Setting.BF_WINDOW]:
+                return GO_ON
         end = 60 * minutes + max(begin, now)
         slot = slot_at(memory, slot, begin)
         seen = survey(memory, seen, end, least, kind)

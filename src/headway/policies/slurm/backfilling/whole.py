@@ -15,6 +15,7 @@ from headway.policies.slurm.nodes.offers import (
     memory_per_cpu,
     memory_per_node,
     most_nodes,
+    takes_first,
     wanted_nodes,
     whole_nodes,
 )
@@ -191,6 +192,9 @@ def select_whole(state: State, idle: Table, row: int, job: int, part: int) -> in
         return 0
     want = wanted_nodes(memory, job, part)
     nodes, spared, taken = max(least, want), max(want - least, 0), 0
+    if takes_first(memory, job, part):
+        count = 1
+        work[Work.RUN_NODES, 0] = 1
     if memory.settings[Setting.BY_SWITCHES] == 1:
         for word in range(sets.shape[1]):
             sets[Scratch.LIGHT, word] = idle[row, word] & sets[Scratch.WINDOW, word]

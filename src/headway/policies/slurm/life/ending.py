@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from headway.engine.heap import push
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Ended, Job, Phase, Run, Share, State
-from headway.engine.verbs import end_suspended, kill, lose
+from headway.engine.verbs import end_suspended, has_room, kill, lose
 from headway.jit.kernels import kernel, routine
-from headway.policies.slurm.life.power import note_idle_since
+from headway.policies.slurm.life.power import note_epilog, note_idle_since
 from headway.policies.slurm.limits.accrual import begin_age
 from headway.policies.slurm.limits.independence import count_task, take_licences
 from headway.policies.slurm.limits.limits import charge
@@ -51,6 +50,14 @@ def completing(state: State, run: int, sign: int) -> None:
         state.memory.nodes[SlurmNode.COMPLETING, state.shares[Share.NODE, entry]] += sign
 
 
+@kernel
+def forget_grace(memory: Memory, job: int) -> None:
+    """Let a job have no grace time, if it has any."""
+    if memory.jobs[SlurmJob.GOES_AT, job] != UNSET:
+        memory.jobs[SlurmJob.GOES_AT, job] = UNSET
+        memory.clock[SlurmClock.GRACES] -= 1
+
+
 @routine
 def finish(state: State, job: int, run: int, now: int) -> None:
     """Let a job that ended leave the lists and counters; its last piece of usage is charged at once.
@@ -65,11 +72,11 @@ def finish(state: State, job: int, run: int, now: int) -> None:
     count_task(memory, job, -1)
     take_licences(memory, job, -1)
     forget_running(memory, job)
+    forget_grace(memory, job)
     completing(state, run, 1)
     note_idle_since(state, run, now)
     over = second_of(1000 * now + draw(memory, memory.settings[Setting.EPILOG]))
-    push(memory.epilogs, 0, memory.clock[SlurmClock.COMPLETING], over, run)
-    memory.clock[SlurmClock.COMPLETING] += 1
+    note_epilog(state, over, run)
     memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
 
 
@@ -97,8 +104,9 @@ def take_off(state: State, job: int, now: int, requeues: bool, how: int) -> None
     begin_age(memory, job, memory.jobs[SlurmJob.BEGIN, job])
     memory.jobs[SlurmJob.ENTERED, job] = now
     memory.jobs[SlurmJob.REASON, job] = Reason.BEGIN_TIME
-    memory.returned[memory.clock[SlurmClock.RETURNED]] = job
-    memory.clock[SlurmClock.RETURNED] += 1
+    if has_room(state, memory.clock[SlurmClock.RETURNED], memory.returned):
+        memory.returned[memory.clock[SlurmClock.RETURNED]] = job
+        memory.clock[SlurmClock.RETURNED] += 1
     memory.clock[SlurmClock.PENDING] += 1
 
 
@@ -107,5 +115,4 @@ def make_go(state: State, victim: int, now: int) -> None:
     """End a victim: it waits again, or is lost."""
     memory = state.memory
     requeues = victim_mode(memory, victim) == Mode.REQUEUE and memory.jobs[SlurmJob.REQUEUES, victim] > 0
-    memory.jobs[SlurmJob.GOES_AT, victim] = UNSET
     take_off(state, victim, now, requeues, Ended.BY_PREEMPTION)

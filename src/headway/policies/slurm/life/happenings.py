@@ -5,7 +5,7 @@ partitions close, reservations begin and end.
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import Ended, Job, Phase, Run, Share, State
+from headway.engine.tables import Clock, Ended, Job, Phase, Run, Share, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.life.ending import take_off
 from headway.policies.slurm.limits.accrual import begin_age
@@ -17,8 +17,9 @@ from headway.policies.slurm.tables.jobs import SlurmJob
 from headway.policies.slurm.tables.life import Happening, What
 from headway.policies.slurm.tables.passes import SlurmClock
 from headway.policies.slurm.tables.reasons import Reason
+from headway.policies.slurm.tables.settings import Setting
 from headway.policies.slurm.tables.sites import Partition, SlurmNode
-from headway.units import NEVER
+from headway.units import NEVER, SECOND
 
 
 @kernel
@@ -54,10 +55,11 @@ def lose_node(state: State, node: int, now: int) -> None:
 
 
 @routine
-def release(memory: Memory, job: int, now: int) -> None:
+def release(state: State, job: int, now: int) -> None:
     """A hold is lifted: the job's priority is set anew, which puts it behind all others where that is the
     order of submission. A begin time that is still to come stays.
     """
+    memory = state.memory
     memory.jobs[SlurmJob.HELD, job] = 0
     begin = max(memory.jobs[SlurmJob.BEGIN, job], now)
     memory.jobs[SlurmJob.BEGIN, job] = begin
@@ -66,7 +68,7 @@ def release(memory: Memory, job: int, now: int) -> None:
     leave_queue(memory, job)
     close_gaps(memory)
     first = memory.clock[SlurmClock.QUEUED]
-    enqueue(memory, job)
+    enqueue(state, job)
     renew_records(memory, first, now, False)
 
 
@@ -74,7 +76,7 @@ def release(memory: Memory, job: int, now: int) -> None:
 def cancel_job(state: State, job: int, now: int) -> None:
     """A user cancels a job: it waits no more, or, if it has started sooner than in the log, ends."""
     memory, phase = state.memory, state.jobs[Job.PHASE, job]
-    take_back(memory)
+    take_back(state)
     if phase == Phase.WAITING:
         cancel(state, job, Reason.CANCELLED, now)
         close_gaps(memory)
@@ -98,7 +100,7 @@ def take_happenings(state: State, now: int) -> None:
         elif kind == What.NODE_UP:
             memory.nodes[SlurmNode.USABLE, which] += 1
         elif kind == What.RELEASE:
-            release(memory, which, now)
+            release(state, which, now)
         elif kind == What.PARTITION_DOWN:
             memory.partitions[Partition.UP, which] = 0
         elif kind == What.PARTITION_UP:
@@ -111,17 +113,23 @@ def take_happenings(state: State, now: int) -> None:
             continue
         clock[SlurmClock.COUNT] += 1
         clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now
-    take_back(memory)
+    take_back(state)
 
 
 @routine
-def take_back(memory: Memory) -> None:
-    """Let the jobs that come back join the queue, with the priority they had."""
+def take_back(state: State) -> None:
+    """Let the jobs that come back join the queue, with the priority they had or one given anew."""
+    memory = state.memory
     clock = memory.clock
     if clock[SlurmClock.RETURNED] == 0:
         return
+    first, now = clock[SlurmClock.QUEUED], state.clock[Clock.NOW] // SECOND + memory.settings[Setting.ORIGIN]
     for place in range(clock[SlurmClock.RETURNED]):
-        enqueue(memory, memory.returned[place])
+        if memory.settings[Setting.PRIORITY_ANEW] > 0:
+            prioritise(memory, memory.returned[place], now)
+        enqueue(state, memory.returned[place])
         clock[SlurmClock.COUNT] += 1
     clock[SlurmClock.RETURNED] = 0
+    if memory.settings[Setting.PRIORITY_ANEW] > 0:
+        renew_records(memory, first, now, False)
     sort_queue(memory)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from headway.engine.heap import push
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Clock, Node, Run, Share, State
+from headway.engine.verbs import has_room
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.nodes.ends import forget_running, note_running
 from headway.policies.slurm.nodes.selection import OUTSIDE_LAST
@@ -67,6 +68,15 @@ def begin_booted(memory: Memory, t: int) -> None:
 
 
 @routine
+def note_epilog(state: State, over: int, run: int) -> None:
+    """Let the nodes of a run come free at ``over``; -1 - node for one that is switched on."""
+    count = state.memory.clock[SlurmClock.COMPLETING]
+    if has_room(state, count, state.memory.epilogs):
+        push(state.memory.epilogs, 0, count, over, run)
+        state.memory.clock[SlurmClock.COMPLETING] = count + 1
+
+
+@routine
 def switch_on(state: State, count: int, now: int) -> int:
     """Switch on those of the proposed nodes that are off; how long the last takes, in seconds."""
     memory, takes = state.memory, 0
@@ -78,8 +88,7 @@ def switch_on(state: State, count: int, now: int) -> int:
             boot = memory.nodes[SlurmNode.BOOT_TAKES, node]
             takes = max(takes, boot)
             memory.nodes[SlurmNode.COMPLETING, node] += 1
-            push(memory.epilogs, 0, memory.clock[SlurmClock.COMPLETING], now + boot, -1 - node)
-            memory.clock[SlurmClock.COMPLETING] += 1
+            note_epilog(state, now + boot, -1 - node)
             memory.clock[SlurmClock.BOOTING] += 1
     return int(takes)
 

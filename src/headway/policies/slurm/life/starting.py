@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from headway.engine.heap import pop, push
 from headway.engine.tables import NODE_ROWS, Clock, Ended, Job, Node, Phase, Share, State, Why
-from headway.engine.verbs import start_on_nodes, start_suspended
+from headway.engine.verbs import has_room, start_on_nodes, start_suspended
 from headway.jit.kernels import kernel, routine
-from headway.policies.slurm.life.ending import make_go, take_off
+from headway.policies.slurm.life.ending import forget_grace, make_go, take_off
 from headway.policies.slurm.life.gang import make_room, waits_for_turn
 from headway.policies.slurm.life.power import switch_on, weigh_off
 from headway.policies.slurm.life.turns import note_start
@@ -24,12 +23,18 @@ from headway.policies.slurm.limits.limits import (
 )
 from headway.policies.slurm.limits.listing import list_start
 from headway.policies.slurm.limits.priority import tres_of
-from headway.policies.slurm.nodes.calendar import is_taken_from, lay_allowed, own_reservation, seconds_left
+from headway.policies.slurm.nodes.calendar import (
+    is_known,
+    is_taken_from,
+    lay_allowed,
+    own_reservation,
+    seconds_left,
+)
 from headway.policies.slurm.nodes.cores import suspends
 from headway.policies.slurm.nodes.ends import forget_running, note_running
 from headway.policies.slurm.nodes.offers import (
     ANYWHERE,
-    LIGHTER,
+    UNIT,
     asks_gres,
     bounded_nodes,
     fewest_nodes,
@@ -50,15 +55,16 @@ from headway.policies.slurm.nodes.selection import (
     weigh_outside,
 )
 from headway.policies.slurm.queue.preemption import grace, is_pausing, pass_number
-from headway.policies.slurm.queue.queue import leave_queue
+from headway.policies.slurm.queue.queue import leave_queue, minutes_in
+from headway.policies.slurm.tables.bits import has
 from headway.policies.slurm.tables.controller import UNSET, Memory
 from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Outcome
-from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
+from headway.policies.slurm.tables.life import Outcome, Reservation
+from headway.policies.slurm.tables.passes import Scratch, Slot, SlurmClock, Work
 from headway.policies.slurm.tables.reasons import Reason
 from headway.policies.slurm.tables.settings import NOTICED_LATE, Preemption, Setting
 from headway.policies.slurm.tables.sites import Partition, SlurmNode
-from headway.units import SECOND
+from headway.units import NEVER, SECOND
 
 STARTED, BUSY, LIMITED, PASSED_OVER = range(4)
 """PASSED_OVER: a reservation or lost nodes keep the job back, nobody else does: it holds up only those who
@@ -121,7 +127,7 @@ def prefer_held(state: State, within: int, job: int, part: int) -> None:
         kind = memory.nodes[SlurmNode.KIND, node]
         if is_weighed(memory, within, job, part, node) and memory.sets[Scratch.HELD, node] == 0:
             some = 0 < work[Work.RUN_CPUS, kind] < work[Work.RUN_NODES, kind]
-            memory.nodes[SlurmNode.SET_WEIGHT, node] += LIGHTER if some else 0
+            memory.nodes[SlurmNode.SET_WEIGHT, node] += UNIT if some else 0
 
 
 @kernel
@@ -292,6 +298,51 @@ def limit_if_busy(state: State, job: int, part: int) -> int:
     return int(reason)
 
 
+@kernel
+def is_planned_elsewhere(memory: Memory, slot: int) -> bool:
+    """Whether a stretch of backfill's table lacks one of the chosen nodes."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.TAKEN, node] > 0 and not has(memory.words_free, slot, node):
+            return True
+    return False
+
+
+@kernel
+def lengthened(memory: Memory, job: int, part: int, now: int, minutes: int) -> int:
+    """For how many minutes a job may run that backfill starts on the chosen nodes, ``minutes`` at least: its
+    whole limit, but for plans on these nodes and reservations of them that begin before its end."""
+    if memory.settings[Setting.LENGTHENED] == 0 or memory.jobs[SlurmJob.MINUTES_MIN, job] == UNSET:
+        return minutes
+    most, slot = minutes_in(memory, job, part), 0
+    end = now + 60 * most
+    while slot >= 0:
+        begin = memory.slots[Slot.BEGIN, slot]
+        if begin != now and begin < end and is_planned_elsewhere(memory, slot):
+            most = min(most, max(begin - now, 0) // 60)
+        slot = memory.slots[Slot.NEXT, slot]
+    most = max(most, minutes)
+    end, mine = now + 60 * most, own_reservation(memory, job, now)
+    for which in range(memory.reservations.shape[1]):
+        begin = memory.reservations[Reservation.START, which]
+        if (
+            which != mine
+            and is_known(memory, which, now)
+            and now < begin < end
+            and is_on_taken(memory, which)
+        ):
+            most = min(most, (begin - now) // 60)
+    return int(max(most, minutes))
+
+
+@kernel
+def is_on_taken(memory: Memory, which: int) -> bool:
+    """Whether a reservation has one of the chosen nodes."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.TAKEN, node] > 0 and memory.reserved[which, node] > 0:
+            return True
+    return False
+
+
 @routine
 def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int, minutes: int) -> int:
     """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, or why not.
@@ -361,6 +412,8 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         if not waits:
             make_room(state, job, part, count, now)
         note_start(memory, job, waits)
+    if loop == FILLING:
+        minutes = lengthened(memory, job, part, now, minutes)
     begin(state, job, part, now, loop, count, minutes, waits)
     return STARTED
 
@@ -384,6 +437,8 @@ def begin(
         if loop == FILLING
         else (Why.IMMEDIATE if now <= memory.jobs[SlurmJob.ENTERED, job] else Why.HEAD)
     )
+    if not has_room(state, memory.clock[SlurmClock.RUNNING], memory.running):
+        return
     if waits:
         start_suspended(state, job, count, why, limit)
     else:
@@ -434,20 +489,31 @@ def give_grace(memory: Memory, victim: int, now: int) -> None:
     note_running(memory, victim, end)
     late = memory.clock[SlurmClock.DRAWN] % CHECKS_EVERY
     memory.jobs[SlurmJob.GOES_AT, victim] = end + late
-    push(memory.graces, 0, memory.clock[SlurmClock.GRACES], end + late, victim)
     memory.clock[SlurmClock.GRACES] += 1
+
+
+@kernel
+def goes_next(memory: Memory) -> int:
+    """The running job whose grace time is over first; UNSET where none has any."""
+    first, goes_at = UNSET, NEVER
+    for place in range(memory.clock[SlurmClock.RUNNING] if memory.clock[SlurmClock.GRACES] > 0 else 0):
+        job = memory.running[1, place]
+        at = memory.jobs[SlurmJob.GOES_AT, job]
+        if at != UNSET and (at < goes_at or (at == goes_at and job < first)):
+            first, goes_at = job, at
+    return int(first)
 
 
 @routine
 def take_graces(state: State, now: int) -> None:
-    """Victims whose grace time is over have to go, unless they have ended by themselves."""
-    memory = state.memory
-    while memory.clock[SlurmClock.GRACES] > 0 and memory.graces[0, 0] <= now:
-        due, victim = memory.graces[0, 0], memory.graces[1, 0]
-        pop(memory.graces, 0, memory.clock[SlurmClock.GRACES])
-        memory.clock[SlurmClock.GRACES] -= 1
-        if state.jobs[Job.PHASE, victim] == Phase.RUNNING and memory.jobs[SlurmJob.GOES_AT, victim] == due:
+    """Victims whose grace time is over have to go; one that is suspended then is let be."""
+    memory, victim = state.memory, goes_next(state.memory)
+    while victim != UNSET and memory.jobs[SlurmJob.GOES_AT, victim] <= now:
+        if state.jobs[Job.PHASE, victim] == Phase.RUNNING:
             make_go(state, victim, now)
+        else:
+            forget_grace(memory, victim)
+        victim = goes_next(memory)
 
 
 @routine

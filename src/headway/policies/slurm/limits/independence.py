@@ -122,13 +122,13 @@ def waits_for_a_start(memory: Memory, job: int) -> bool:
 
 
 @kernel
-def array_is_full(memory: Memory, job: int) -> bool:
-    """Whether as many tasks of the job's array run as may."""
+def array_is_full(memory: Memory, job: int, planned: int) -> bool:
+    """Whether as many tasks of the job's array run as may, with some more that are ``planned``."""
     array = memory.jobs[SlurmJob.ARRAY, job]
     if array == UNSET:
         return False
     limit = memory.arrays[Array.LIMIT, array]
-    return bool(limit != UNSET and memory.arrays[Array.RUNNING, array] >= limit)
+    return bool(limit != UNSET and memory.arrays[Array.RUNNING, array] + planned >= limit)
 
 
 @kernel

@@ -57,7 +57,7 @@ def place_in_list(memory: Memory, record: int, now: int) -> int:
     job, part = memory.queue[Record.JOB, record], memory.queue[Record.PARTITION, record]
     if memory.partitions[Partition.UP, part] == 0 or not eligible(memory, job, now):
         return NOT_LISTED
-    if array_is_full(memory, job):
+    if array_is_full(memory, job, 0):
         return NOT_LISTED
     place, array = memory.jobs[SlurmJob.LISTED, job], memory.jobs[SlurmJob.ARRAY, job]
     if place == UNSET and array != UNSET:

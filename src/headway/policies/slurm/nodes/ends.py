@@ -124,11 +124,11 @@ def imagine_aside(state: State, job: int) -> None:
 
 
 @routine
-def imagine_preempted(state: State, job: int, part: int, now: int) -> tuple[int, bool]:
-    """Let every running job that a job may preempt be over in the trial table, or suspended: these keep their
-    memory. How many nodes become idle, and whether one would be suspended."""
+def imagine_preempted(state: State, job: int, part: int, now: int, first: int) -> tuple[int, bool]:
+    """Let every running job from a place on that a job may preempt be over in the trial table, or suspended:
+    these keep their memory. How many nodes become idle, and whether one would be suspended."""
     memory, idle, aside = state.memory, 0, False
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    for place in range(first, memory.clock[SlurmClock.RUNNING]):
         running = memory.running[1, place]
         if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
             if victim_mode(memory, running) == Mode.SUSPEND:

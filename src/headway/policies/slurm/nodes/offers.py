@@ -16,8 +16,10 @@ from headway.policies.slurm.tables.sites import Partition, SlurmNode
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
+UNIT = 1 << 16
+"""A unit of weight."""
 LIGHTER = 256
-"""Parts of a unit of weight."""
+"""The parts of it by which generic resources make a node lighter; a completing node is heavier by as many."""
 
 
 @kernel
@@ -402,7 +404,7 @@ def reset_weights(memory: Memory, within: int, job: int, part: int) -> None:
     """Let the nodes that a test of a job weighs weigh what they are said to."""
     for node in range(memory.nodes.shape[1]):
         if is_weighed(memory, within, job, part, node):
-            weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
+            weight = memory.nodes[SlurmNode.WEIGHT, node] * UNIT + LIGHTER - 1
             memory.nodes[SlurmNode.SET_WEIGHT, node] = weight
 
 
@@ -443,3 +445,25 @@ def most_nodes(memory: Memory, job: int, part: int) -> int:
     if memory.jobs[SlurmJob.UNITS, job] > 0:
         return most
     return min(most, max(tasks, fewest_nodes(memory, job, part))) if tasks > 0 else most
+
+
+@kernel
+def takes_first(memory: Memory, job: int, part: int) -> bool:
+    """Whether a job takes the first node in the order of weights that will do for it."""
+    return bool(memory.settings[Setting.FIRST_NODE] > 0 and most_nodes(memory, job, part) == 1)
+
+
+@kernel
+def weigh_anew(memory: Memory, job: int, part: int) -> None:
+    """Let nodes weigh what they are said to where each test sets their weights and jobs changes them."""
+    changed = memory.gres_asked.shape[0] > 0 or memory.settings[Setting.LIMITS_NODES] > 0
+    if memory.settings[Setting.WEIGHS_ANEW] > 0 and changed:
+        reset_weights(memory, ANYWHERE, job, part)
+
+
+@kernel
+def weigh_completing(memory: Memory, sign: int) -> None:
+    """Let completing nodes be a little heavier than others of their weight (1), or no more (-1)."""
+    for node in range(memory.nodes.shape[1] if memory.settings[Setting.WEIGHS_ANEW] > 0 else 0):
+        if memory.nodes[SlurmNode.COMPLETING, node] > 0:
+            memory.nodes[SlurmNode.SET_WEIGHT, node] += sign * LIGHTER

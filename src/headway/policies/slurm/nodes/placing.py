@@ -17,6 +17,7 @@ from headway.policies.slurm.nodes.offers import (
     cut_offer,
     give,
     nodes_with,
+    takes_first,
     wanted_nodes,
 )
 from headway.policies.slurm.nodes.switches import by_switches
@@ -150,6 +151,8 @@ def around(first: int, named: int, last: int, step: int) -> int:
 def placing(memory: Memory, job: int, part: int) -> int:
     """In which order a job takes nodes (:class:`Placing`)."""
     settings = memory.settings
+    if takes_first(memory, job, part):
+        return Placing.FIRST_NODE
     if units_to_find(memory, job) > 0:
         return Placing.BEST_FIT
     ahead = memory.clock[SlurmClock.LOOKS_AHEAD] > 0 and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
@@ -241,6 +244,20 @@ def least_loaded(
     return best
 
 
+@kernel
+def first_node(memory: Memory, cpus: int, each: int, whole: bool) -> int:
+    """Take the first node in the order of weights that has as many CPUs; 1, 0 where none has."""
+    best = -1
+    for node in range(memory.nodes.shape[1]):
+        weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
+        lighter = best < 0 or weight < memory.nodes[SlurmNode.SET_WEIGHT, best]
+        if lighter and memory.work[Work.OFFER, node] > 0 and memory.work[Work.OFFER, node] >= cpus:
+            best = node
+    if best >= 0:
+        give(memory, best, cpus, 0, each, whole)
+    return int(best >= 0)
+
+
 @routine
 def one_by_one(
     memory: Memory, how: int, least: int, nodes: int, most: int, cpus: int, each: int, whole: bool
@@ -251,6 +268,8 @@ def one_by_one(
     """
     if how == Placing.BUSY_FIRST:
         return busy_first(memory, least, nodes, most, cpus, each, whole)
+    if how == Placing.FIRST_NODE:
+        return first_node(memory, cpus, each, whole)
     taken, weight, last = 0, next_weight(memory, UNSET), UNSET
     while most > 0 and weight != UNSET:
         if how == Placing.LEAST_LOADED:
@@ -361,7 +380,7 @@ def fit(
     What a try took of a node is from then on all that the node offers.
     """
     found = best_fit(memory, job, required, least, want, most, cpus, whole, how)
-    if found > 0:
+    if found > 0 or how == Placing.FIRST_NODE:
         return found
     left, largest = nodes_with(memory, Work.OFFER), 0
     if whole and left <= most and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0:

@@ -17,6 +17,7 @@ from headway.policies.slurm.nodes.offers import (
     most_nodes,
     nodes_with,
     takes_any_node,
+    takes_first,
     units_free,
     wanted_nodes,
     whole_nodes,
@@ -30,7 +31,7 @@ from headway.policies.slurm.tables.passes import Scratch, Work
 from headway.policies.slurm.tables.settings import Preemption, Setting
 from headway.policies.slurm.tables.sites import Choice, Partition, SlurmNode
 
-OUTSIDE_LAST = 1 << 38
+OUTSIDE_LAST = 1 << 50
 
 
 @kernel
@@ -181,13 +182,19 @@ def require_counted(state: State, table: Table, candidates: int, job: int, part:
     return True
 
 
+@kernel
+def is_tested_twice(memory: Memory) -> bool:
+    """Whether a job must also fit as if no CPU were in use, memory as it is: Slurm tries that first."""
+    return bool(memory.settings[Setting.TESTED_ONCE] == 0 or suspends(memory))
+
+
 @routine
 def select_on(state: State, table: Table, candidates: int, job: int, part: int, required: int) -> int:
     """Choose nodes for a job, with those of a set of required ones."""
-    memory = state.memory
-    if asks_gres(memory, job) > 0:
-        lighten(state, table, candidates, job, part, True)
-    if memory.jobs[SlurmJob.CPUS_UNIT, job] > 0:
+    memory, twice = state.memory, is_tested_twice(state.memory)
+    if asks_gres(memory, job) > 0 and not takes_first(memory, job, part):
+        lighten(state, table, candidates, job, part, twice)
+    if memory.jobs[SlurmJob.CPUS_UNIT, job] > 0 and twice:
         if fit_on(state, table, candidates, job, part, required, True) == 0:
             return 0
         lighten(state, table, candidates, job, part, False)
@@ -234,8 +241,8 @@ def fit_on(
 def select_freely(state: State, table: Table, candidates: int, job: int, part: int, required: int) -> int:
     """Choose nodes for a job, those of a set first; how many, 0 where it does not fit.
 
-    A job that shares nodes must also fit as if no CPU were in use, memory as it is: Slurm tries that first.
-    Only where that changes the weights of nodes is it tried first here, too.
+    A job that shares nodes may also have to fit as if no CPU were in use (:func:`is_tested_twice`). That is
+    tried first, as Slurm does, only where it changes the weights of nodes.
     """
     memory = state.memory
     if memory.settings[Setting.LINEAR] > 0:
@@ -246,7 +253,7 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     if whole_nodes(memory, job, part) or (found == 1 and takes_any_node(memory, job, part)):
         return found
     deal_tasks(memory, job, found)
-    if memory.jobs[SlurmJob.CPUS_UNIT, job] > 0:
+    if memory.jobs[SlurmJob.CPUS_UNIT, job] > 0 or not is_tested_twice(memory):
         return found
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.CHOSEN, node] = memory.work[Work.TAKEN, node]

@@ -6,6 +6,8 @@ are closed when it is over.
 
 from __future__ import annotations
 
+from headway.engine.tables import State
+from headway.engine.verbs import has_room
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.queue.caps import first_qos, second_qos
 from headway.policies.slurm.tables.controller import UNSET, Memory
@@ -156,8 +158,9 @@ def adapt(memory: Memory, record: int) -> None:
 
 
 @routine
-def enqueue(memory: Memory, job: int) -> None:
+def enqueue(state: State, job: int) -> None:
     """Give a job its records, each where it belongs."""
+    memory = state.memory
     asked = memory.jobs[SlurmJob.PARTITIONS, job]
     for place in range(memory.lists.shape[1]):
         part = memory.lists[asked, place]
@@ -173,6 +176,8 @@ def enqueue(memory: Memory, job: int) -> None:
             memory.jobs[SlurmJob.REASON, job] = against
             continue
         end = memory.clock[SlurmClock.QUEUED]
+        if not has_room(state, end + 1, memory.queue):  # the last place is for a record that is being moved
+            return
         memory.queue[Record.JOB, end] = job
         memory.queue[Record.PARTITION, end] = part
         memory.queue[Record.TIER, end] = memory.partitions[Partition.TIER, part]

@@ -61,6 +61,10 @@ def node_features(site: Site) -> list[set[str]]:
     return [set(node.features) for node in site.nodes]
 
 
+PARTITIONS_BY_TIER = (24, 5, 5)
+"""Since then the partitions that a job names come in the order of their tiers, the highest first."""
+
+
 class Requests:
     """What the jobs of a log ask of a site."""
 
@@ -263,6 +267,8 @@ class Requests:
         default = [p for p, one in enumerate(self.site.partitions) if one.is_default][:1] or [0]
         place, names = self.site.partition_place, self.labels("partition")
         lists = [[place[name] for name in label.split(",") if name in place] for label in names]
+        if self.site.version >= PARTITIONS_BY_TIER:
+            lists = [sorted(row, key=lambda part: -self.site.partitions[part].tier) for row in lists]
         self.partition_lists = [*(row or default for row in lists), default]
         self.standings = [[Reason.NONE] * len(row) for row in self.partition_lists]
         codes = self.column("partition", UNSET)

@@ -58,6 +58,7 @@ from headway.policies.slurm.setup.site_tables import (
     node_table,
     partition_rows,
 )
+from headway.policies.slurm.setup.versions import lay_rules, version_remark
 from headway.policies.slurm.tables.bits import packed, words_for
 from headway.policies.slurm.tables.controller import UNSET, Memory
 from headway.policies.slurm.tables.jobs import SlurmJob
@@ -114,7 +115,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
         refused=why_refused,
         left_out=lambda state: state.memory.jobs[SlurmJob.CANCELLED] > 0,
         own=lambda state: {"usage_warm_up_days": days} if (days := warm_up_days(site)) else {},
-        remark=warm_up_remark(site),
+        remark="; ".join(filter(None, (warm_up_remark(site), version_remark(site)))),
     )
 
 
@@ -230,7 +231,6 @@ def _of_running_jobs(site: Site, jobs: int) -> Tables:
         "running": np.zeros((2, most), np.int64),
         "epilogs": np.zeros((2, jobs + nodes + 1), np.int64),
         "victims": np.zeros((len(Victim), most), np.int64),
-        "graces": np.zeros((2, most), np.int64),
         "returned": np.zeros(most, np.int64),
         "words_held": np.zeros((room, words), np.int64),
         "words_over": np.zeros((room, words), np.int64),
@@ -343,7 +343,7 @@ def settings_of(site: Site) -> Table:
     row[Setting.MEMORY] = "MEMORY" in config.get("SelectTypeParameters").upper()
     row[Setting.MEMORY_CPU] = config.number("DefMemPerCPU") or UNSET
     row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
-    for write in (_times, _priorities, _accounting, _preemption):
+    for write in (_times, _priorities, _accounting, _preemption, lay_rules):
         write(site, row)
     return row
 

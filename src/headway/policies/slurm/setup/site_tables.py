@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import NODE_ROWS, Node, Table
-from headway.policies.slurm.nodes.offers import LIGHTER
+from headway.policies.slurm.nodes.offers import LIGHTER, UNIT
 from headway.policies.slurm.setup.fitting import is_up
 from headway.policies.slurm.setup.holders import or_unset
 from headway.policies.slurm.setup.levels import further_total, level_of, mode_of, rows_of, suspends
@@ -47,7 +47,7 @@ def node_rows(site: Site) -> Table:
     rows[SlurmNode.KIND] = [kinds.setdefault(text, len(kinds)) for text in texts]
     if site.is_linear:
         _rank_kinds(site, rows)
-    rows[SlurmNode.SET_WEIGHT] = rows[SlurmNode.WEIGHT] * LIGHTER + LIGHTER - 1
+    rows[SlurmNode.SET_WEIGHT] = rows[SlurmNode.WEIGHT] * UNIT + LIGHTER - 1
     rows[SlurmNode.THREADS] = [node.threads_per_core for node in site.nodes]  # CR_CPU gives whole cores, too
     told = {event.node for event in site.events}  # better than the state at the time of the export
     rows[SlurmNode.USABLE] = [node.name in told or outage_of(node.state) is None for node in site.nodes]

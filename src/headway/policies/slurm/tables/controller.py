@@ -153,8 +153,6 @@ class Memory(NamedTuple):
     """[QOS, QOS] whether jobs of the one may preempt those of the other."""
     victims: Table
     """[Victim, place] running jobs that the one at hand may preempt."""
-    graces: Table
-    """[time | job, place] a heap of victims that have some time left."""
     returned: Table
     """[place] jobs that come back to the queue when the present pass is over."""
     words_members: Table

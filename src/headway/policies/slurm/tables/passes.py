@@ -65,7 +65,7 @@ class SlurmClock(IntEnum):
     RETURNED = 29
     """Jobs that come back to the queue when the present pass is over."""
     GRACES = 30
-    """Entries in the heap of victims that have some time left."""
+    """Running jobs that have to go and have some time left."""
     VICTIMS = 31
     """Entries in the list of jobs that may be preempted."""
     BOOTING = 32

@@ -137,6 +137,30 @@ class Setting(IntEnum):
     """How long jobs wait for an idle machine before they are turned away: a week."""
     CIRCLES = 81
     """Whether the right to preempt and the other terms of the queue's order may run in circles."""
+    ENDS_ROUNDED_UP = 82
+    """A plan, or a running job in the table, ends at the next step of backfill's resolution, not the last."""
+    BY_WINDOW = 83
+    """A later window is not tried as things are now: jobs that end before it are over in it, and no end after
+    the next window's begin is looked at."""
+    OVER_AT_BEGIN = 84
+    """Jobs that end just when a window begins are over in it, too."""
+    LOOKS_PAST = 85
+    """The window after the last one of a search begins when the stretch behind it ends."""
+    LAST_NEEDED = 86
+    """A start is the last end of a job that has one of the chosen nodes, not the last of its group."""
+    FIRST_NODE = 87
+    """A job that may have one node only takes the first one in the order of weights that will do."""
+    WEIGHS_ANEW = 88
+    """Each test sets the weights of nodes anew; where now is tried, completing nodes are heavier."""
+    TESTED_ONCE = 89
+    """Jobs that share no CPUs are not tested on all CPUs first, as if none were in use."""
+    ARRAY_LIMITS_PLANS = 90
+    """An array's bound on running tasks bounds those that are planned, too."""
+    LENGTHENED = 91
+    """A job that backfill starts by the shortest limit that it accepts gets as much of its own as plans and
+    reservations leave it."""
+    PRIORITY_ANEW = 92
+    """A job that comes back to the queue gets its priority anew at once, not with the next calculation."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 
@@ -165,6 +189,8 @@ class Placing(IntEnum):
     LEAST_LOADED = 2
     """Those with the largest part of their CPUs free first (LLN)."""
     FROM_THE_END = 3
+    FIRST_NODE = 5
+    """The first of the lowest weight that will do by itself."""
     BY_SWITCHES = 4
     """On few switches that are close to each other (topology/tree)."""
 
