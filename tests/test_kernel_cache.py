@@ -261,11 +261,13 @@ def test_the_command_names_what_it_takes(headway: Headway) -> None:
 LOADED = """
 import sys
 import numpy, numba
-from headway.engine.profile import clear, new_profile
+from headway.jit import kernels
 
-made = new_profile(1, 4)
-clear(made, 0, 5, 8)
-print(made.steps[1, 0], sum(clear.stats.cache_hits.values()), "numba.np.arraymath" in sys.modules)
+@kernels.entry
+def last(numbers):
+    return numbers[-1]
+
+print(last(numpy.arange(9)), sum(last.stats.cache_hits.values()), "numba.np.arraymath" in sys.modules)
 """
 DOT = """
 numbers = numpy.ones(3)

@@ -18,7 +18,7 @@ from headway.engine.tables import Clock, Job, Phase
 from headway.jit.kernels import entry
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.life.starting import FILLING, MAIN, STARTED, try_start, weigh_at_submission
-from headway.policies.slurm.nodes.offers import LIGHTER
+from headway.policies.slurm.nodes.offers import UNIT
 from headway.policies.slurm.setup.life import usage_resets
 from headway.policies.slurm.tables.passes import Scratch
 from headway.policies.slurm.tables.sites import SlurmNode
@@ -603,8 +603,8 @@ def test_a_submission_makes_nodes_lighter_that_count_already_for_a_limit_on_node
     weights = state.memory.nodes[SlurmNode.SET_WEIGHT]
     for job, heavier in ((1, [1, 1, 1, 0]), (2, [0, 0, 0, 0])):
         submit_at(state, job)
-        assert ((weights - weights.min()) // LIGHTER).tolist() == heavier
+        assert ((weights - weights.min()) // UNIT).tolist() == heavier
     submit_at(state, 1)
     state.memory.sets[Scratch.WINDOW] = [0, 1, 0, 0]
     assert start_at(state, Scratch.WINDOW, 2, FILLING) == STARTED
-    assert ((weights - weights.min()) // LIGHTER).tolist() == [1, 0, 1, 0]
+    assert ((weights - weights.min()) // UNIT).tolist() == [1, 0, 1, 0]
