@@ -260,14 +260,17 @@ def test_the_command_names_what_it_takes(headway: Headway) -> None:
 
 LOADED = """
 import sys
+from pathlib import Path
 import numpy, numba
-from headway.jit import kernels
+from headway.jit import cache
 
-@kernels.entry
-def last(numbers):
-    return numbers[-1]
+cache.BUILT = Path("none")  # no kernel that came with the package
 
-print(last(numpy.arange(9)), sum(last.stats.cache_hits.values()), "numba.np.arraymath" in sys.modules)
+from headway.engine.profile import clear, new_profile
+
+made = new_profile(1, 4)
+clear(made, 0, 5, 8)
+print(made.steps[1, 0], sum(clear.stats.cache_hits.values()), "numba.np.arraymath" in sys.modules)
 """
 DOT = """
 numbers = numpy.ones(3)
