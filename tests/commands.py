@@ -11,8 +11,7 @@ import pytest
 import typer.main
 
 from headway.cli import main
-from headway.cli.commands import load
-from headway.cli.frame import app
+from headway.cli.application import app, load
 
 SWF = """\
 ; Computer: Test machine

@@ -21,8 +21,8 @@ import headway as package
 from commands import SWF, Headway, every_command
 from headway import Schedule
 from headway.cli import main
-from headway.cli.commands import MODULES, MOVED, PANELS
-from headway.cli.compare import machines, widest
+from headway.cli.application import MODULES, MOVED, PANELS
+from headway.cli.simulate import machines, widest
 from headway.platform import Platform
 from headway.policies.catalogue import POLICIES
 from headway.policies.spec import parse_spec

@@ -8,8 +8,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from headway.cli.display import table_of
-from headway.cli.fitting import WIDEST, fitted
+from headway.cli.display import WIDEST, fitted, table_of
 
 ROWS = (
     ("mean_wait", "s", "448,742", "336,339 -25.0% better", "345,763 -22.9% better"),

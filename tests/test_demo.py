@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from commands import Headway, every_command
-from headway.cli.demo import NEXT, POLICIES
+from headway.cli.simulate import DEMO_POLICIES, NEXT
 from headway.policies.spec import parse_spec
 
 
@@ -22,7 +22,7 @@ def test_the_demo_shows_everything_and_writes_the_picture_it_names(headway: Head
     ):
         assert title in result.out, title
     [metrics] = [line for line in result.out.splitlines() if line.startswith("metric ")]
-    assert all(policy in metrics for policy in POLICIES)
+    assert all(policy in metrics for policy in DEMO_POLICIES)
     assert headway.files() == ["headway-demo.png"]
     assert "headway-demo.png: processors over two days" in result.out
     assert (headway.folder / "headway-demo.png").read_bytes().startswith(b"\x89PNG")
@@ -45,4 +45,4 @@ def test_what_to_type_next_exists() -> None:
     names = set(every_command())
     typed = re.findall(r"^  headway (\w+)", NEXT, re.MULTILINE)
     assert len(typed) >= 5 and set(typed) <= names
-    assert len({parse_spec(policy) for policy in POLICIES}) == 4
+    assert len({parse_spec(policy) for policy in DEMO_POLICIES}) == 4

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.reproduce import reproduce
+from headway.cli.sweep import reproduce
 from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers import reproduce as reproduced

@@ -9,7 +9,7 @@ import pytest
 
 import headway
 from headway.campaign import Progress, running
-from headway.cli.reproduce import parse_traces
+from headway.cli.sweep import parse_traces
 from headway.errors import UsageError
 from headway.papers import Reproduction, Request
 from headway.papers.page import claims_table, markdown_table

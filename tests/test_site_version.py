@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from headway.changes.changed import Case, changed
-from headway.cli.site_tables import site_tables
+from headway.cli.site import site_tables
 from headway.errors import InputError
 from headway.policies.slurm.setup.setup import settings_of
 from headway.policies.slurm.setup.versions import version_remark

@@ -14,8 +14,7 @@ def commands() -> str:
     """Every command with its arguments and options, from the command line itself."""
     import typer.main
 
-    from headway.cli.commands import load
-    from headway.cli.frame import app
+    from headway.cli.application import app, load
 
     load()
     top: Any = typer.main.get_command(app)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.application import FAULT, command, group, this_command
 from headway.cli.display import output, print_json
-from headway.cli.frame import FAULT, command, group, this_command
+from headway.cli.options import Inputs, check_choices, parse_rules
 from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
 from headway.policies.spec import parse_spec
@@ -63,7 +64,6 @@ def run(
     Jobs are delays. With --out the folder has Batsim's files (out_jobs.csv, out_schedule.csv,
     out_machine_states.csv) next to ours. The schedule is audited.
     """
-    from headway.cli.inputs import check_choices, parse_rules
     from headway.schedule.folder import refuse_occupied
 
     check_choices(procs, None, json, quiet)
@@ -76,7 +76,6 @@ def run(
     from headway.batsim import exchange
     from headway.batsim.outcome import schedule_of, write_files
     from headway.batsim.simulation import Settings, Simulation
-    from headway.cli.runs import Inputs
     from headway.schedule.files import save
 
     refuse_profiles(trace)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.application import command, group
 from headway.cli.display import Display, output, table_of
-from headway.cli.frame import command, group
 from headway.cores import cores
 from headway.errors import UsageError
 from headway.jit import cache as jit_cache

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from headway.cli import options
+from headway.cli.application import command, group
 from headway.cli.display import Display, output, print_json, table_of
-from headway.cli.frame import command, group
 from headway.documents import digest_of
 from headway.errors import UsageError
 from headway.plain import close

@@ -1,10 +1,13 @@
-"""What a run shows while it works: one-line messages, and progress once it takes more than a second."""
+"""What people see: messages, progress, JSON, tables that fit a terminal, charts made of characters."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from copy import copy
+from itertools import takewhile
+from textwrap import wrap
 from threading import Event, Thread, Timer
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,7 +17,8 @@ from headway.plain import Progress, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
+    from rich.text import Text
 
 PATIENCE = 1.0
 """Seconds without a display: what takes no longer needs none."""
@@ -31,8 +35,6 @@ def output() -> Console:
     from rich.console import Console
     from rich.segment import Segment
     from rich.table import Table
-
-    from headway.cli.fitting import WIDEST, fitted
 
     class Output(Console):
         def print(self, *what: Any, **options: Any) -> None:
@@ -176,3 +178,135 @@ def documents_alone() -> Iterator[None]:
             yield
     finally:
         _documents.pop()
+
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+_BLOCKS = " ▏▎▍▌▋▊▉█"
+
+
+def curve(values: Sequence[float], top: float, height: int = 1) -> list[str]:
+    """One column per value, in lines from top to bottom; `top` fills all of them.
+
+    >>> curve([0, 4, 8], top=8)
+    [' ▄█']
+    """
+    levels = [0 if top <= 0 else round(max(min(value / top, 1), 0) * 8 * height) for value in values]
+    # A value that is not nothing is always seen.
+    levels = [max(level, 1) if value > 0 else level for level, value in zip(levels, values, strict=True)]
+    return [
+        "".join(_EIGHTHS[max(0, min(8, level - 8 * row))] for level in levels)
+        for row in range(height - 1, -1, -1)
+    ]
+
+
+def bar(value: float, top: float, width: int = 30) -> str:
+    """A horizontal bar; `top` fills the width.
+
+    >>> bar(1, top=2, width=4)
+    '██'
+    """
+    eighths = 0 if top <= 0 else round(max(min(value / top, 1), 0) * 8 * width)
+    full, rest = divmod(max(eighths, 1) if value > 0 else eighths, 8)
+    return "█" * full + _BLOCKS[rest].strip()
+
+
+def labelled(label: str, line: str, note: str = "", width: int = 20) -> Text:
+    """A line of a chart between its label and a note."""
+    from rich.text import Text
+
+    text = Text(f"{label:<{width}.{width}} ")
+    text.append(line, style="cyan")
+    return text.append(f" {note}", style="dim")
+
+
+WIDEST = 10_000
+"""Columns that no table has."""
+WORD = 40
+"""Characters of a word, such as a list of nodes, from which on it may be cut."""
+
+
+def fitted(console: Console, table: Table, width: int, parts: bool) -> list[Table]:
+    """The table with its columns in a width; where its words do not fit, wider, or in parts.
+
+    Numbers are neither cut nor broken into two. Each part repeats the columns that say what a line is of.
+    """
+    least, most = _extents(console, table)
+    if sum(least) <= width or not parts:
+        return [_narrowed(table, table.columns, shares(least, most, width))]
+    titles = _leading(table.columns, least, width)
+    found: list[Table] = []
+    for places in _parts(least, titles, width):
+        chosen = [*range(titles), *places]
+        sizes = shares([least[i] for i in chosen], [most[i] for i in chosen], width)
+        part = _narrowed(table, [table.columns[i] for i in chosen], sizes)
+        part.title = None if found else table.title
+        found.append(part)
+    return found
+
+
+def shares(least: Sequence[int], most: Sequence[int], width: int) -> list[int]:
+    """A width for each column: none below its least or above its most, the widest narrowed first.
+
+    >>> shares([4, 5, 5], [6, 30, 20], 40)
+    [6, 17, 17]
+    >>> shares([4, 50], [6, 90], 40)
+    [4, 50]
+    """
+    level = max(most, default=0)
+    while level and sum(_between(least, level, most)) > width:
+        level -= 1
+    return _between(least, level, most)
+
+
+def _between(least: Sequence[int], level: int, most: Sequence[int]) -> list[int]:
+    return [max(low, min(level, high)) for low, high in zip(least, most, strict=True)]
+
+
+def _extents(console: Console, table: Table) -> tuple[list[int], list[int]]:
+    """The least and the largest width of each column, with the space next to it."""
+    wide = console.options.update(width=WIDEST)
+    most = [table._measure_column(console, wide, column).maximum for column in table.columns]
+    least = [
+        table._get_padding_width(place) + min(_words(console, column), WORD)
+        for place, column in enumerate(table.columns)
+    ]
+    return least, most
+
+
+def _words(console: Console, column: Column) -> int:
+    """The width that the words of a column need, or its longest cell where cells are not broken."""
+    cells = [console.measure(cell) for cell in column.cells]
+    from rich.cells import cell_len
+
+    title = max(map(cell_len, str(column.header).split()), default=0)
+    return max([title, *(one.maximum if column.no_wrap else one.minimum for one in cells)])
+
+
+def _leading(columns: Sequence[Column], least: Sequence[int], width: int) -> int:
+    """How many columns at the left say what a line is of: text before the first number."""
+    count = len(list(takewhile(lambda column: column.justify == "left", columns)))
+    return count if sum(least[:count]) <= width // 2 and count < len(columns) else 1
+
+
+def _parts(least: Sequence[int], titles: int, width: int) -> Iterator[list[int]]:
+    """The other columns, as many to a group as fit next to those titles."""
+    room = width - sum(least[:titles])
+    group: list[int] = []
+    for place in range(titles, len(least)):
+        if group and sum(least[i] for i in (*group, place)) > room:
+            yield group
+            group = []
+        group.append(place)
+    yield group
+
+
+def _narrowed(table: Table, columns: Sequence[Column], sizes: Sequence[int]) -> Table:
+    """The table with these of its columns, so wide."""
+    made = copy(table)
+    made.columns = [copy(column) for column in columns]
+    for place, (column, size) in enumerate(zip(made.columns, sizes, strict=True)):
+        column._index = place
+        column.width = size - table._get_padding_width(columns[place]._index)
+        if column.no_wrap:
+            column.header = "\n".join(wrap(str(column.header), max(column.width, 1)))
+    return made

@@ -17,8 +17,17 @@ from typer.main import get_command
 from typer.models import CommandInfo
 
 from headway.cli import limits
-from headway.cli.commands import MODULES, MOVED, load
-from headway.cli.frame import BAD, DONE, INTERRUPTED, Interrupted, app, forget_output
+from headway.cli.application import (
+    BAD,
+    DONE,
+    INTERRUPTED,
+    MODULES,
+    MOVED,
+    Interrupted,
+    app,
+    forget_output,
+    load,
+)
 from headway.errors import HeadwayError
 from headway.plain import one_line
 

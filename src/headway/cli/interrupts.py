@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from headway.cli.frame import INTERRUPTED
+from headway.cli.application import INTERRUPTED
 
 PATIENCE = 5.0
 """Seconds that the main thread has to react; what it was doing is then lost, and nothing else."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from headway.cli.frame import INTERRUPTED
+from headway.cli.application import INTERRUPTED
 
 FATAL = 128
 PATIENCE = 2.0

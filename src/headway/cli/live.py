@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from headway.cli import options
+from headway.cli.application import DONE, FAULT, command, group
 from headway.cli.display import Display, output, print_json, table_of
-from headway.cli.frame import DONE, FAULT, command, group
+from headway.cli.options import read_workload
 from headway.errors import InputError, UsageError
 from headway.plain import counted, one_line
 from headway.policies.spec import parse_spec
@@ -534,7 +535,6 @@ def rehearse(
     quiet: options.Quiet = False,
 ) -> int:
     """Run the jobs of a log through the agent, on simulated clusters."""
-    from headway.cli.inputs import read_workload
     from headway.live.grid_file import load_grid
     from headway.live.rehearsal import rehearse as rehearsed
 

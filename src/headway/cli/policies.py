@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.application import DONE, FAULT, command
 from headway.cli.display import Display, output, table_of
-from headway.cli.frame import DONE, FAULT, command
 from headway.errors import UsageError
 from headway.policies.catalogue import ALIASES, POLICIES, PolicyInfo, offered
 from headway.policies.spec import Spec, parse_spec

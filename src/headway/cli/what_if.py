@@ -1,23 +1,31 @@
-"""``headway what-if``: a change of the site, the machine, the policy or the jobs, over the same log."""
+"""``what-if`` and ``replay``: a change over a log, and how near a simulation comes to its log."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from headway.cli import options
+from headway.cli.application import command, this_command
 from headway.cli.display import output, print_json, table_of
-from headway.cli.frame import command, this_command
-from headway.cli.report import check_report
+from headway.cli.options import Inputs, check_choices, parse_rules
+from headway.cli.results import check_report
 from headway.errors import UsageError
 from headway.plain import counted
+from headway.policies.spec import by_site_rules, parse_spec
+from headway.writing import check_replaceable, refuse_existing, replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from headway.changes import Case
-    from headway.cli.runs import Inputs
+    from headway.replay import Fidelity
+    from headway.schedule import Schedule
     from headway.what_if import Answer
+    from headway.what_if.causes import Cause
 
 
 @command("what-if", example="headway what-if log.swf.gz nodes=+10%")
@@ -66,8 +74,6 @@ def what_if(
         check_report(report, force)
 
     from headway.changes import Case, changed
-    from headway.cli.inputs import check_choices, parse_rules
-    from headway.cli.runs import Inputs
 
     check_choices(procs, None, json, quiet, site)
     rules, sizes = parse_rules(rule), "--procs N or --site DIR"
@@ -167,3 +173,182 @@ def _list() -> None:
     for example, what, whom in CHANGES:
         table.add_row(example, what, {"both": "a site or any log", "site": "a site"}[whom])
     output().print(table)
+
+
+FEW = 20_000
+"""Jobs of a log up to which the causes are sought without being asked for: it takes a run for each rule."""
+
+
+@command("replay", example="headway replay log.swf.gz --policy easy")
+def replay(
+    trace: options.Trace,
+    policy: Annotated[
+        str,
+        options.value("--policy", "SPEC", f"Policy, by default slurm for a site, else easy: {options.SPEC}"),
+    ] = "",
+    seeds: options.Seeds = 5,
+    causes: Annotated[
+        bool | None,
+        typer.Option(
+            "--causes/--no-causes",
+            help=f"Switch rules off one by one; by default up to {FEW:,} jobs.",
+            show_default=False,
+        ),
+    ] = None,
+    procs: options.Procs = None,
+    platform: options.PlatformFile = None,
+    site: options.SiteFolder = None,
+    annotations: options.Annotations = None,
+    rule: options.Rules = None,
+    seed: options.Seed = 0,
+    out: Annotated[
+        Path | None, options.value("--out", "FILE", "Write everything into this JSON file.")
+    ] = None,
+    report: Annotated[Path | None, options.value("--report", "FILE", "Write a report: .html.")] = None,
+    force: options.ReplaceFile = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare simulated waits with those that the log recorded.
+
+    Behind the ledger stands the mean absolute error. The tables show waits and shares of near starts by size,
+    partition, account, QOS, queue, user and week. A site runs by Slurm's own rules, under several phases of
+    its controller's clocks. Rules are switched off one by one to rank the causes of what is left. The last
+    sentence says whether to trust the simulation, and for what.
+    """
+
+    check_choices(procs, platform, json, quiet, site)
+    rules = parse_rules(rule)
+    if policy:
+        parse_spec(policy)  # complain before the log is read
+    if out is not None:
+        refuse_existing(out, force)
+        check_replaceable(out)
+    if report is not None:
+        check_report(report, force)
+
+    from headway.changes import Case
+    from headway.replay import recorded_waits
+
+    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
+    recorded_waits(inputs.workload)  # complain before a long run, not after it
+    base = Case.of(inputs.workload, inputs.platform, policy)
+    wanted = len(inputs.workload) <= FEW if causes is None else causes
+    found, ranked, first = _score(inputs, base, seeds, seed, wanted)
+    left_out = first.workload.ledger
+    document = found.describe() | {"causes": [one.describe() for one in ranked]} | {"ledger": left_out.rows()}
+    if report is not None:
+        from headway.report.assembly import write
+        from headway.report.replay import replay_page
+
+        write(replay_page(found, ranked, first, this_command()), report)
+    if out is not None:
+        from headway.schedule.files import write_json
+
+        with replacing(out) as draft:
+            write_json(draft, document)
+    if json:
+        print_json(document)
+    elif not quiet:
+        from headway.cli.tables import ledger_table, not_modelled_table
+
+        console = output()
+        ledger_table(console, left_out)
+        not_modelled_table(console, inputs.workload.source, by_site_rules(found.policy))
+        show(console, found, ranked)
+        if not wanted:
+            told = (
+                f"The causes of what is left were not sought in {len(inputs.workload):,} jobs; --causes does."
+            )
+            console.print(f"\n{told}" if causes is None else "", style="dim")
+        console.print(f"\n{found.verdict}", style="bold")
+        if written := [str(place) for place in (out, report) if place is not None]:
+            console.print(f"\nwritten to {' and '.join(written)}")
+
+
+def _score(
+    inputs: Inputs, base: Case, seeds: int, seed: int, wanted: bool
+) -> tuple[Fidelity, list[Cause], Schedule]:
+    """The fidelity of the base over its seeds, the causes where they are wanted, and the first run."""
+    from headway.replay import fidelity
+    from headway.what_if.causes import causes, possible, rules_off
+    from headway.what_if.runs import simulate_each, with_seeds
+
+    variants = possible(rules_off(base)) if wanted else {}
+    runs = [with_seeds(case, seeds) for case in (base, *variants.values())]
+    count = sum(map(len, runs))
+    what = f"{base.policy}, {count} runs" if count > 1 else base.policy
+    with inputs.display.working(what) as progress:
+        schedules = simulate_each(runs, progress, inputs.display.say, seed)
+    found, *others = (fidelity(*run) for run in schedules)
+    ranked = causes(found, dict(zip(variants, others, strict=True)))
+    return found, ranked, schedules[0][0]
+
+
+SHOWN = 12
+"""Lines of a table that are printed; the JSON document has them all."""
+
+
+def show(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
+    """The score, the tables, why waits may differ, and the causes of what is left."""
+    from headway.cli.tables import in_words, number
+    from headway.replay.sentences import score
+
+    words = f" ({in_words(found.error)})" if in_words(found.error) else ""
+    share = "" if found.relative is None else f", {found.relative:.0%} of the mean recorded wait"
+    console.print(f"mean absolute error {number(found.error)} s{words}{share}", style="bold")
+    seeds = f" under {len(found.seeds)} phases of the clocks" if len(found.seeds) > 1 else ""
+    console.print(f"{found.policy}, {counted(found.overall['jobs'], 'job')} compared{seeds}")
+    for line in score(found):
+        console.print(line)
+    console.print(
+        "\nMean waits and their error, how far median and p90 of the waits are off, and the starts within a "
+        "minute and ten of the recorded ones\n",
+        style="dim",
+    )
+    band = len(found.seeds) > 1
+    _table(console, "all", [found.overall | {"all": "all jobs"}], band)
+    tables = {"size": found.by_size, **found.by_division, "user": found.by_user, "week": found.by_week}
+    for key, rows in tables.items():
+        console.print()
+        _table(console, key, rows, band)
+    console.print("\nWhy they may differ", style="bold")
+    for reason in found.reasons:
+        console.print(f"- {reason}")
+    if ranked:
+        _causes(console, found, ranked)
+
+
+def _table(console: Console, key: str, rows: list[dict[str, Any]], band: bool) -> None:
+    from headway.cli.tables import number
+
+    means = (">jobs", ">recorded (s)", ">simulated (s)", *([">least - most"] if band else []))
+    errors = (">abs. error (s)", ">median (s)", ">p90 (s)", "><= 1 min", "><= 10 min")
+    table = table_of("" if key == "all" else key, *means, *errors)
+    for row in rows[:SHOWN]:
+        spread = [f"{number(row['least_simulated'])} - {number(row['most_simulated'])}"] if band else []
+        table.add_row(
+            "-" if row[key] is None else str(row[key]),
+            *(number(row[column]) for column in ("jobs", "mean_recorded", "mean_simulated")),
+            *spread,
+            *(number(row[column]) for column in ("mean_absolute_error", "p50_error", "p90_error")),
+            *("-" if row[share] is None else f"{row[share]:.0%}" for share in ("within_60", "within_600")),
+        )
+    console.print(table)
+    if len(rows) > SHOWN:
+        console.print(f"and {len(rows) - SHOWN:,} more (--json lists all)", style="dim")
+
+
+def _causes(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
+    from headway.what_if.causes import told
+
+    console.print("\nThe causes of what is left: each rule switched off by itself", style="bold")
+    table = table_of("without", ">mean wait (s)", ">abs. error (s)", ">change (s)", "><= 10 min", "")
+    for one in ranked:
+        sure = "" if one.spread is None else f" +- {one.spread:,.0f}"
+        change = f"{one.change:+,.0f}{sure}"
+        cells = (f"{one.mean_wait:,.0f}", f"{one.error:,.0f}", change, f"{one.minutes:.0%}")
+        table.add_row(one.rule, *cells, one.verdict)
+    console.print(table)
+    for sentence in told(found, ranked):
+        console.print(f"- {sentence}")

@@ -1,4 +1,4 @@
-"""The application that commands are registered with, and what surrounds each of them."""
+"""The application: all commands by subject, their help, and what surrounds each of them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,55 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import wraps
+from importlib import import_module
 from typing import Annotated, Any, ParamSpec
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from headway import __version__
-from headway.cli.commands import panel_of
 from headway.cli.display import documents_alone
 from headway.errors import UsageError
 from headway.plain import close
+
+PANELS = {
+    "Understand a log": {
+        "inspect": "logs", "datasets": "datasets", "convert": "logs", "generate": "logs", "weeks": "logs",
+        "anonymise": "logs",
+    },
+    "Simulate and compare": {
+        "demo": "simulate", "simulate": "simulate", "compare": "simulate", "sweep": "sweep",
+        "explain": "results", "plot": "results", "report": "results", "audit": "results",
+        "policies": "policies", "reproduce": "sweep",
+    },
+    "Your Slurm site": {
+        "site": "site", "replay": "what_if", "what-if": "what_if", "when": "forecast",
+        "forecast": "forecast",
+    },
+    "Live": {"live": "live"},
+    "Other tools": {"batsim": "batsim", "cache": "cache"},
+}  # fmt: skip
+"""Commands with their modules, under the headings of the help."""
+
+MODULES = {name: module for commands in PANELS.values() for name, module in commands.items()}
+
+MOVED = {
+    **dict.fromkeys(("agent", "server", "submit", "queue", "status", "cancel", "shadow"), "live"),
+    "decide": "batsim",
+}
+"""Commands that have moved into a group; the old names still work, with a note."""
+
+
+def panel_of(name: str) -> str:
+    """The heading under which the help lists a command."""
+    return next(title for title, commands in PANELS.items() if name in commands)
+
+
+def load(*names: str) -> None:
+    """Register commands, all of them where none is named."""
+    for name in names or MODULES:
+        import_module(f"headway.cli.{MODULES[name]}")
+
 
 DONE, FAULT, BAD, INTERRUPTED = 0, 1, 2, 130
 
