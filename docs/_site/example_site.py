@@ -17,7 +17,7 @@ from headway.site import Site
 
 FOLDER = Path(headway.__file__).parent / "site" / "example"
 RECORDED = "slurm(seed=2024, epilog=4, late=5)"
-FIRST, WEEKS, JOBS = 1_714_953_600, 7, 1600  # a Monday: 2024-05-06
+FIRST, WEEKS, JOBS = 1_714_953_600, 26, 5950  # a Monday: 2024-05-06
 CORES = 16
 ACCOUNT = {
     "ann": "chem", "bob": "chem", "cem": "chem", "otto": "phys", "dia": "phys", "eve": "phys",

@@ -1,4 +1,4 @@
-"""A small site to try things with: 20 nodes, three partitions, seven weeks of jobs.
+"""A small site to try things with: 20 nodes, three partitions, 26 weeks of jobs.
 
 It is no recorded cluster: the jobs are drawn, and their recorded starts are those of a simulation with other
 delays of the controller than the defaults. ``docs/_site/example_site.py`` made it.
