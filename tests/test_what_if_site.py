@@ -165,7 +165,7 @@ def test_the_example_is_a_site_s_folder(tmp_path: Path) -> None:
     write_example(tmp_path / "fjord")
     assert sorted(path.name for path in (tmp_path / "fjord").iterdir()) == sorted(FILES)
     site = Site.load(tmp_path / "fjord")
-    assert (site.cpus, len(site.partitions), len(site.read_jobs())) == (320, 3, 1600)
+    assert (site.cpus, len(site.partitions), len(site.read_jobs())) == (320, 3, 5950)
 
 
 def test_the_command_and_its_page(
