@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from headway.schedule import Schedule
 from headway.schedule.files import save
 from headway.schedule.folder import IN_PYTHON, refuse_occupied
-from headway.schedule.loading import load_schedule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,4 +42,6 @@ class Result(Schedule):
     @classmethod
     def load(cls, folder: str | Path) -> Result:
         """The schedule saved in `folder`."""
+        from headway.schedule.loading import load_schedule
+
         return load_schedule(Path(folder), cls)

@@ -15,8 +15,7 @@ from typing import Any
 
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.site import Site
-from headway.site.folder import names_site
+from headway.site import Site, names_site
 from headway.workload import Workload, read, read_annotations
 from headway.workload.models import MODELS, generate
 from headway.workload.rules import choose, refuse_unread

@@ -7,9 +7,10 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
-from typing import Annotated, Any, ParamSpec
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, ParamSpec, get_args, get_origin
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -90,6 +91,31 @@ def _write_parameters(parameters: list[Any], context: Any, formatter: Any) -> No
     _write_panels(formatter, panels)
 
 
+class Light(NamedTuple):
+    """Makes an option's value of what is given: typer would load pydantic, a tenth of a short command."""
+
+    option: Any
+    by_typer: Callable[[], Any]
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value of an option; several of one that may be repeated."""
+        described = self.option.type_descriptor
+        kind, parser = described.annotation, described.parameter_info.parser
+        several = get_origin(kind) is list
+        if value is None:
+            return () if several else None
+        convert = parser or (get_args(kind)[0] if several else kind)
+        if not parser and convert not in (str, Path):
+            return self.by_typer().coerce(value, param, ctx)
+        return [convert(each) for each in value] if several else convert(value)
+
+
+def _make_light(options: list[Any]) -> None:
+    for each in options:
+        if "get_runtime_param" not in vars(each):
+            each.get_runtime_param = partial(Light, each, each.get_runtime_param)
+
+
 class PlainCommand(TyperCommand):
     """A command whose help shows arguments as they are written here, without Python's types."""
 
@@ -107,6 +133,7 @@ class PlainCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an option that is given again where only its last value would count."""
+        _make_light(self.get_params(ctx))
         order = self.make_parser(ctx).parse_args(list(args))[2]
         for option in self.params:
             if not isinstance(option, TyperOption) or option.multiple or option.is_flag:
@@ -141,6 +168,7 @@ class PlainGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put in the word that may be left out."""
+        _make_light(self.get_params(ctx))
         named = args[:1] and args[0] in (*self.commands, "-h", "--help")
         if not (named or ctx.resilient_parsing):
             meant = self.commands.get(self.default)

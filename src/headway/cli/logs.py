@@ -51,7 +51,7 @@ def inspect(
     The tables have the header, jobs and users, the offered load over time, sizes, lengths, how good the
     estimates are, and the ledger: what was odd in the log and what was done about it.
     """
-    from headway.site.folder import names_site
+    from headway.site import names_site
     from headway.workload.cancelled import ended_only
     from headway.workload.slurm.not_modelled import left_unmodelled
 

@@ -273,7 +273,7 @@ def site_of(trace: str, rules: dict[str, str], given: Path | None = None) -> Sit
 
     The rule `zone` is for the clock times of all its files.
     """
-    from headway.site.folder import names_site
+    from headway.site import names_site
 
     if given is None and not names_site(trace):
         return None
@@ -298,7 +298,7 @@ def read_workload(
     With ``cancelled`` also those jobs of a site that were cancelled while they waited. Only rules among
     ``unread`` may be about what the log's format does not have.
     """
-    from headway.site.folder import names_site
+    from headway.site import names_site
     from headway.workload import read, read_annotations
     from headway.workload.cancelled import ran_only
     from headway.workload.rules import choose, refuse_unread

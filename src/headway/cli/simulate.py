@@ -100,7 +100,7 @@ def check_whole_machine(
     feedback: str | None = None,
 ) -> None:
     """Complain about what a stream cannot take into account."""
-    from headway.site.folder import names_site
+    from headway.site import names_site
 
     if site is not None or names_site(trace):
         raise UsageError("a site is not simulated as a stream; leave out --stream, or give an SWF log alone")

@@ -11,7 +11,6 @@ from headway.cli.display import table_of
 from headway.metrics.catalogue import says_something, unit_of, unit_text
 from headway.plain import counted, number_text, signed_percent
 from headway.units import span_text
-from headway.workload.slurm.not_modelled import left_unmodelled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,6 +42,10 @@ def ledger_table(console: Console, ledger: Ledger) -> None:
 
 def not_modelled_table(console: Console, source: Source, by_site_rules: bool = False) -> None:
     """What the site did that the simulation does not, so that one is not taken for the other."""
+    if not source.not_modelled:
+        return
+    from headway.workload.slurm.not_modelled import left_unmodelled
+
     features = left_unmodelled(source.not_modelled, by_site_rules)
     if not features:
         return

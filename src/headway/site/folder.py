@@ -40,11 +40,6 @@ def is_site(path: str | Path) -> bool:
     return folder.is_dir() and any((folder / name).is_file() for name in (*CONFIGURATION, "site.toml"))
 
 
-def names_site(name: str | Path) -> bool:
-    """Whether what is given for a log is a site: a folder, or a file written by hand."""
-    return Path(name).is_dir() or str(name).endswith(".toml")
-
-
 def read(folder: Path, zone: str) -> Parts:
     """The parts of a site in a folder, or in a file written by hand; its clocks show the time of `zone`."""
     if folder.suffix == ".toml" and folder.is_file():
