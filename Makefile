@@ -83,8 +83,6 @@ docs: $(VENV)/.test-installed
 
 # Wheel and sdist into dist/, tried in clean environments of every Python on PATH (RELEASE="--python python3.13").
 release: $(VENV)/.installed
-	rm -rf src/headway/built
-	$(BIN)/headway cache warm all --built
 	$(BIN)/python -m release $(RELEASE)
 
 # Exact versions for tests: what a clean resolve of the project and its test extra gives today. Make it with the

@@ -58,6 +58,7 @@ def main() -> None:
     scratch = ROOT / "build" / "release"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
+    run([sys.executable, "-m", "headway", "cache", "warm", "all", "--built"], ROOT)
     wheel, here, sdist = build(options.dist)
     sources = sdist_files(sdist)
     for package, names, faults in (

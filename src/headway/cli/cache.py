@@ -89,12 +89,17 @@ def warm(
         raise UsageError(f"nothing can be kept, because {why_not}")
     wanted = policy or list(USUAL)
     parts = parts_of(list(POLICIES) if wanted == ["all"] else wanted, whole=wanted == ["all"])
-    display = Display()
+    display, used = Display(), set[str]()
     with display.working("compiling") as progress:
-        for done, (what, number) in enumerate(compiled(parts, min(workers or cores(), len(parts))), 1):
+        for done, (what, number, files) in enumerate(compiled(parts, min(workers or cores(), len(parts))), 1):
             display.say(f"{what}: {counted(number, 'kernel')} compiled")
+            used |= files
             progress(done, len(parts))
     folder = jit_cache.keeping().folder
     assert folder is not None
+    if built and wanted == ["all"]:  # a package has no kernels of earlier sources
+        for file in _kept(folder):
+            if file.name not in used:
+                file.unlink()
     number, size = _size(folder)
     output().print(f"{counted(number, 'kernel')} ({size / 1e6:.1f} MB) in {folder}")

@@ -41,8 +41,9 @@ def parts_of(policies: list[str], whole: bool) -> list[str]:
     return [*first, *([FACES] if whole else []), *(name for name in wanted if name not in LARGE)]
 
 
-def compiled(parts: list[str], workers: int) -> Iterator[tuple[str, int]]:
-    """Compile in processes side by side; each part as it is ready, and how many kernels it took."""
+def compiled(parts: list[str], workers: int) -> Iterator[tuple[str, int, set[str]]]:
+    """Compile in processes side by side; each part as it is ready, how many kernels were compiled for it, and
+    the files of all that its process has used."""
     from multiprocessing import get_context
 
     if workers == 1:
@@ -53,9 +54,9 @@ def compiled(parts: list[str], workers: int) -> Iterator[tuple[str, int]]:
         yield from pool.imap_unordered(compile_part, parts)
 
 
-def compile_part(part: str) -> tuple[str, int]:
-    """A part, and how many kernels were compiled for it."""
-    return part, compile_forms(part)
+def compile_part(part: str) -> tuple[str, int, set[str]]:
+    """A part, how many kernels were compiled for it, and the files of those that were used."""
+    return part, compile_forms(part), jit_cache.used
 
 
 def compile_forms(part: str) -> int:

@@ -53,6 +53,8 @@ troubles: list[str] = []
 """What went wrong with the cache in this process, one sentence each; a run goes on without it."""
 compiled: list[str] = []
 """Names of the kernels that this process has compiled because they were kept nowhere."""
+used: set[str] = set()
+"""Names of the files of all kernels that this process has loaded or compiled."""
 
 
 class Keeping(NamedTuple):
@@ -292,6 +294,7 @@ class Kept:
             except OSError:
                 continue
             try:
+                used.add(file.name)
                 return self.rebuilt(content, context)
             except Exception:  # a pickle that was cut short can raise anything
                 with suppress(OSError):
@@ -323,6 +326,7 @@ class Kept:
             made = self.compile_now(arguments, returned)
             try:
                 _write(file, made)
+                used.add(file.name)
             except OSError as error:
                 say_trouble(error)
             return made
