@@ -15,8 +15,8 @@ import headway
 from commands import Headway
 from headway.errors import UsageError
 from headway.forecast import LEVELS, Correction, Instant, Outlook, Present, Record, check, present, scores
-from headway.forecast.advice import advice, truly
-from headway.forecast.answer import Question, alternatives, answer
+from headway.forecast.advice import advice, sign_of, truly
+from headway.forecast.answer import Question, alternatives, answer, longer, of_job, sign_is_sure
 from headway.forecast.arrivals import FADING, Arrivals
 from headway.forecast.forward import Forward, Future
 from headway.forecast.pools import Kind, Pools, doublings, keys_of
@@ -418,6 +418,42 @@ def test_shorter_and_smaller_jobs_have_better_chances(record: Record) -> None:
     assert later.forecast.submit == now + 6 * HOUR and (later.forecast.waits >= 0).all()
     assert later.starts.min() >= 0 and np.array_equal(later.waits, later.starts - 6 * HOUR)
     assert all(found.main.end(level) >= now + found.main.wait(level) for level in LEVELS)
+
+
+def test_a_change_is_drawn_until_its_sign_is_sure(record: Record) -> None:
+    """Fewer draws are the first of the many; the middle of many is on the side that they told."""
+    waited = np.flatnonzero(record.start - record.workload.submit > 4 * 3600 * SECOND)
+    now = int(record.workload.submit[waited[-1]]) + 1
+    asked = Question(16, 12 * 3600 * SECOND)
+    outlook = Outlook(record, "easy")
+    found = answer(outlook, now, asked, draws=120, teachers=0, others=alternatives(asked))
+    assert len(found.main.forecast.starts) == 120
+    drawn = {len(effect.forecast.starts) for effect in found.others}
+    assert drawn <= {24, 48, 96, 120} and min(drawn) == 24
+    for effect in found.others:
+        count = len(effect.forecast.starts)
+        other, row = effect.question.asked_of(outlook, now)
+        other.run_times.take_over(outlook.run_times)
+        submit = now + effect.question.later
+        whole = other.at(of_job(other.record, now, row), row, 120, 0, submit if submit > now else None)
+        assert np.array_equal(whole.starts[:count], effect.forecast.starts)
+        assert np.array_equal(whole.run_times[:count], effect.forecast.run_times)
+        if count < 120:
+            told, true = (
+                sign_of(int(np.median(of))) for of in (effect.waits, longer(whole.waits, effect.asked))
+            )
+            assert told == true and sign_is_sure(effect.waits)
+
+
+def test_a_sign_is_sure_where_the_middle_of_most_samples_would_have_it() -> None:
+    """Of 24 draws the 8th and the 17th bound the median, with 93 % by the binomial."""
+    assert sum(math.comb(24, below) for below in range(8, 17)) / 2**24 > 0.93
+    hour = np.full(24, 3600 * SECOND)
+    for few, sure in ((0, True), (7, True), (8, False), (16, False), (17, True)):
+        mixed = hour.copy()
+        mixed[:few] *= -1
+        assert sign_is_sure(mixed) == sure, few
+    assert sign_is_sure(np.zeros(24, np.int64)) and sign_is_sure(hour // 90)
 
 
 def test_what_would_help_is_never_told_by_history(record: Record) -> None:

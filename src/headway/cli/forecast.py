@@ -272,6 +272,7 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
             "procs": other.question.procs,
             "walltime": other.question.walltime / SECOND,
             "submit": of.submit / SECOND,
+            "draws": len(of.starts),
             "levels": LEVELS.tolist(),
             "simulated_wait": (of.at_levels() / SECOND).tolist(),
             "starts_later": [quantile(other.starts, level) / SECOND for level in LEVELS],

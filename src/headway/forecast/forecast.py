@@ -28,6 +28,8 @@ from headway.policies.spec import Spec
 from headway.units import DAY, NEVER, SECOND
 
 DRAWS = 200
+DRAWN = 24, 48, 96
+"""After so many draws it is asked whether they are enough."""
 MOST_DAYS = 14
 """So many days of arrivals are drawn at most; after them nobody comes."""
 
@@ -146,9 +148,19 @@ class Outlook:
         return self.at(instant, row, draws, seed)
 
     def at(
-        self, instant: Instant, row: int, draws: int = DRAWS, seed: int = 0, submit: int | None = None
+        self,
+        instant: Instant,
+        row: int,
+        draws: int = DRAWS,
+        seed: int = 0,
+        submit: int | None = None,
+        enough: Callable[[Ints], bool] | None = None,
     ) -> Forecast:
-        """Of a row among the waiting of an instant, which may be submitted later than that."""
+        """Of a row among the waiting of an instant, which may be submitted later than that.
+
+        ``enough`` is asked about the starts drawn so far, each time they are twice as many: there may be no
+        need of more.
+        """
         rng = np.random.default_rng([seed, 1])
         begin = self.forward.begin(instant)
         self.run_times.learn(instant.now)
@@ -171,6 +183,11 @@ class Outlook:
         if planned == instant.now and not self.forward.plans_with_draws:
             starts = np.full(draws, planned)  # at the instant itself nothing is left to chance
         else:
-            starts = np.fromiter(begin.starts_of(row, futures(), submit), np.int64, draws)
-        count = len(instant.waiting) - 1
-        return Forecast(instant.now, asked, starts, times[:, own], planned, len(begin.running), count)
+            starts = np.empty(draws, np.int64)
+            for drawn, start in enumerate(begin.starts_of(row, futures(), submit), 1):
+                starts[drawn - 1] = start
+                if enough is not None and drawn in DRAWN and enough(starts[:drawn]):
+                    starts = starts[:drawn]
+                    break
+        own_times, count = times[: len(starts), own], len(instant.waiting) - 1
+        return Forecast(instant.now, asked, starts, own_times, planned, len(begin.running), count)

@@ -44,8 +44,8 @@ LEAD = 1
 """µs before the instant at which running jobs start again."""
 LEAD_OF_SECONDS = SECOND
 """The same where the policy's clock has whole seconds, and it lets jobs go on by itself."""
-STRIDE = 256
-"""Instants simulated between two looks at whether the job has started."""
+STRIDES = 16, 256
+"""Instants simulated before the first look at whether the job has started, and between two looks at most."""
 AHEAD = 4
 """So many futures are drawn ahead for each core."""
 NOTHING = np.zeros(0, np.int64)
@@ -229,8 +229,10 @@ class Beginning:
                 driver.state.jobs[Job.SUBMIT] = true  # they have waited since then
             if more:
                 driver.decide()
+        stride, longest = STRIDES
         while more and not has_started(driver.state, place):
-            more = driver.advance(STRIDE)
+            more = driver.advance(stride)
+            stride = min(2 * stride, longest)
         return first_start(driver.state, place)
 
 
