@@ -351,7 +351,7 @@ def test_fcfs_starts_in_order_of_submission() -> None:
     assert audit(overtaking, policy="easy").ok
     fault = audit(overtaking).faults[0]
     assert fault.jobs == (3, 4)
-    assert fault.message == "job 4 starts at 12, before job 3, which stood ahead of it and starts at 20"
+    assert fault.message == "job 4 starts at 12, before job 3, which was ahead of it and starts at 20"
 
 
 def test_equal_submissions_go_by_the_order_of_the_file() -> None:

@@ -162,7 +162,7 @@ def test_pieces_tell_clusters_and_nodes(tmp_path: Path) -> None:
         ("", r"foreign\.csv: the file is empty"),
         ("job,start,end,start\n1,0,5,7\n", r"foreign\.csv:1: the column start is there twice; remove one"),
         ("job,start,end, Start\n1,0,5,7\n", r"foreign\.csv:1: the column start is there twice; remove one"),
-        ("PAR1\n1,2\n", r"foreign\.csv: is a Parquet file; give the CSV file beside it"),
+        ("PAR1\n1,2\n", r"foreign\.csv: is a Parquet file; give the CSV file next to it"),
     ],
 )
 def test_bad_files_are_told_with_line_and_field(tmp_path: Path, text: str, message: str) -> None:

@@ -58,7 +58,7 @@ def test_a_workload_by_hand() -> None:
         ({"jobs": [{"id": 1, "subtime": 0, "res": 1, "profile": "none"}]}, "the profile 'none'"),
         (
             {"jobs": [{"id": 1, "subtime": "soon", "res": 1, "profile": "short"}]},
-            "'soon', which is no number",
+            "'soon', which is not a number",
         ),
         ({"jobs": [{"id": 1, "res": 1, "profile": "short"}]}, "job 1: subtime is missing"),
         ({"jobs": [{"id": 1, "subtime": 0, "res": 1.5, "profile": "short"}]}, "must be a whole number"),

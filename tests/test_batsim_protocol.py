@@ -259,10 +259,10 @@ def test_jobs_are_registered_while_it_runs(tmp_path: Path) -> None:
     ("job", "said"),
     [
         ({"job_id": "w0!3"}, "'w0!3', which there is already"),  # it is submitted later
-        ({"job": {"res": 2.5, "profile": "p"}}, "2.5 is no number of processors"),
+        ({"job": {"res": 2.5, "profile": "p"}}, "2.5 is not a number of processors"),
         ({"job": {"res": 1 << 70, "profile": "p"}}, "is no number of processors"),
-        ({"job": {"res": 1, "profile": "p", "walltime": math.inf}}, "inf is no time in seconds"),
-        ({"job": {"res": 1, "profile": "p", "walltime": math.nan}}, "nan is no time in seconds"),
+        ({"job": {"res": 1, "profile": "p", "walltime": math.inf}}, "inf is not a time in seconds"),
+        ({"job": {"res": 1, "profile": "p", "walltime": math.nan}}, "nan is not a time in seconds"),
     ],
 )
 def test_jobs_that_cannot_be_registered(job: dict[str, Any], said: str) -> None:
@@ -317,19 +317,19 @@ def send(kind: str, **data: Any) -> Answer:
     [
         (start_on("0-2"), "w0!1 on 0-2, but it asked for 4 processors"),
         (start_on("14-17"), "the machine has the processors 0 to 15"),
-        (start_on("abc"), "on 'abc', which is no set of processors like 0-3 7"),
+        (start_on("abc"), "on 'abc', which is not a set of processors like 0-3 7"),
         (send("EXECUTE_JOB", job_id="w0!9", alloc="0"), "started w0!9, which was not submitted"),
         (
             send("SET_RESOURCE_STATE", resources="0", state="1"),
             "energy and states of machines are not modelled",
         ),
         (send("QUERY", requests={"consumed_energy": {}}), "QUERY for consumed_energy: energy and temp"),
-        (send("DANCE"), "sent DANCE, which is no request of the protocol"),
+        (send("DANCE"), "sent DANCE, which is not a request of the protocol"),
         (send("QUERY", requests=5), "QUERY for 5: energy and temp"),
         (send("KILL_JOB"), "KILL_JOB with data that do not fit"),
-        (send("KILL_JOB", job_ids="w0!1"), "job_ids is no list"),
-        (send("CALL_ME_LATER", timestamp=math.inf), "inf is no time in seconds"),
-        (send("CALL_ME_LATER", timestamp=1e18), r"1e\+18 is no time in seconds"),
+        (send("KILL_JOB", job_ids="w0!1"), "job_ids is not a list"),
+        (send("CALL_ME_LATER", timestamp=math.inf), "inf is not a time in seconds"),
+        (send("CALL_ME_LATER", timestamp=1e18), r"1e\+18 is not a time in seconds"),
         (lambda message: [], "left 3 jobs waiting for ever, the first of them w0!1"),
     ],
 )

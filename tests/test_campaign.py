@@ -475,7 +475,7 @@ def test_a_measure_that_changes_during_a_campaign_is_told(tmp_path: Path) -> Non
         ("{'cell': 1}", "'cell' has the name of another column; rename it"),
         ("{'label': 1}", "'label' has the name of another column; rename it"),
         ("{'turn': 1}", "'turn' has the name of another column; rename it"),
-        ("{7: 1}", "is called 7, which is no text; give it a name"),
+        ("{7: 1}", "is called 7, which is not text; give it a name"),
     ],
 )
 def test_numbers_with_names_that_a_table_cannot_have_are_told(

@@ -26,13 +26,15 @@ FEW = ["mean_wait", "mean_bsld"]
 
 @pytest.fixture
 def plant(tmp_path: Path) -> Path:
-    """The example site with the first 40 jobs of its log, on four of its nodes."""
+    """The example site with the first 40 jobs of one or two nodes, on four of its nodes."""
     folder = tmp_path / "plant"
     write_example(folder)
     packed = folder / "jobs.txt.gz"
     lines = gzip.decompress(packed.read_bytes()).decode().splitlines(keepends=True)
     packed.unlink()
-    (folder / "jobs.txt").write_text("".join(lines[:41]))
+    nodes = lines[0].split("|").index("NNodes")
+    small = [line for line in lines[1:] if int(line.split("|")[nodes]) <= 2]
+    (folder / "jobs.txt").write_text("".join([lines[0], *small[:40]]))
     config = (folder / "slurm.conf").read_text()
     for before, after in (("n[1-20]", "n[1-4]"), ("n[1-14]", "n[1-3]"), ("n[19-20]", "n4")):
         config = config.replace(before, after)

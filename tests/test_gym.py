@@ -374,7 +374,7 @@ def test_what_is_no_action_or_no_log_is_told_in_a_sentence() -> None:
     for two in ([0] * 3, [0, 0.5], [np.nan, 1], [1e300, 0]):
         with pytest.raises(UsageError, match="an action is "):
             many.step(np.array(two))
-    with pytest.raises(UsageError, match=r"'log\.swf' is no workload; read a log with"):
+    with pytest.raises(UsageError, match=r"'log\.swf' is not a workload; read a log with"):
         SchedulingEnv("log.swf", M)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"weights are 2 x 4 numbers from -1 to 1"):
         by_weights = SchedulingVectorEnv(log(), M, jobs=50, sessions=2, task="weights")
@@ -582,7 +582,7 @@ def damaged(file: Path, **parts: Any) -> None:
             "its period is 0.0 s",
         ),
         (lambda file: damaged(file, w0=np.zeros((4, 9), complex)), "w0 of it is of another kind"),
-        (lambda file: damaged(file, w0=np.full((4, 9), "1")), "w0 has weights that are no numbers"),
+        (lambda file: damaged(file, w0=np.full((4, 9), "1")), "w0 has weights that are not numbers"),
         (lambda file: damaged(file, more=np.zeros(9_000_000)), "it unpacks to more than 61 MiB"),
     ],
 )  # fmt: skip

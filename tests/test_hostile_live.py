@@ -174,7 +174,7 @@ def test_a_damaged_task_of_a_journal(tmp_path: Path, spec: object) -> None:
         else:
             database.execute("UPDATE tasks SET spec = ?", (spec,))
     database.close()
-    damaged = pytest.raises(JournalError, match=r"journal\.db is damaged: .*; put a copy back, or begin anew")
+    damaged = pytest.raises(JournalError, match=r"journal\.db is damaged: .*; put a copy back, or start")
     with damaged, closing(Journal(tmp_path / "journal.db")) as again:
         again.all_tasks()
 

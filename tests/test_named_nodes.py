@@ -406,8 +406,8 @@ def test_a_site_that_has_changed_since_is_told_and_does_not_judge(
         conf.unlink()
         if cpus:
             conf.write_text(re.sub(r"CPUs=\w+", f"CPUs={cpus}", text))
-        how = "has changed since the run was made" if cpus else "is not there any more"
-        sentence = f"{folder}: the site {how}, so nothing is known here of its nodes, partitions and limits"
+        how = "has changed since the run was made" if cpus else "is gone"
+        sentence = f"{folder}: the site {how}, so its nodes, partitions and limits are not known here"
         other = command("audit", "../run")
         assert other.status == 0 and "node CPUs" not in other.out
         assert other.err == f"{sentence}, and the laws on these are not checked\n"

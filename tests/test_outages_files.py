@@ -159,7 +159,7 @@ def test_repairs_that_take_as_long_and_failures_that_age() -> None:
     ("text", "words"),
     [
         ("mtbf=1d", "repair is missing"),
-        ("mtbf=1d, repair=1h, nodes=3", "'nodes=3' is no KEY=VALUE; the keys are mtbf, repair"),
+        ("mtbf=1d, repair=1h, nodes=3", "'nodes=3' is not KEY=VALUE; the keys are mtbf, repair"),
         ("mtbf=soon, repair=1h", "mtbf must be a number, such as 12h or 30d, not 'soon'"),
         ("mtbf=0, repair=1h", "mtbf must be greater than 0"),
         ("mtbf=1d, repair=1h, shape=1e-19", "shape must be at least 0.01, not 1e-19"),

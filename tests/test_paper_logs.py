@@ -43,8 +43,8 @@ def test_a_name_that_no_paper_knows_is_told_with_the_one_that_may_be_meant(
     if paper == "reallocation":  # it says itself that it takes no other logs
         assert said == []
     else:
-        assert f"{first}x is no log of the paper (did you mean {first!r}?), which used {first}, " in said[0]
-        assert said[1].startswith("zzz is no log of the paper, which used ") and len(said) == 2
+        assert f"{first}x is not a log of the paper (did you mean {first!r}?), which used {first}" in said[0]
+        assert said[1].startswith("zzz is not a log of the paper, which used ") and len(said) == 2
     assert other_logs("locality", ["zzz"]) == []
 
 

@@ -201,7 +201,7 @@ def redirected_at_2(deadline: int, principal: str, redirected: str) -> Schedule:
     ("deadline", "principal", "redirected", "words"),
     [
         (9, "dbf", "dbf", "accepted with a provisional reservation in the redirection group at 2 s"),
-        (6, "dbf", "dbf", "When it came there the first reservation behind all others was too late"),
+        (6, "dbf", "dbf", "When it came there the first reservation after all others was too late"),
         (9, "conservative", "dbf", "was given a reservation in the redirection group at 2 s"),
         (9, "dbf", "easy(depth=2)", "The redirection group does not look at deadlines"),
     ],

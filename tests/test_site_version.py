@@ -68,7 +68,7 @@ def test_an_unknown_version_is_the_oldest_and_said(tmp_path: Path) -> None:
 
 
 def test_a_version_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"slurm.conf:4.*'newest' is no version of Slurm, such as 24.11"):
+    with pytest.raises(InputError, match=r"slurm.conf:4.*'newest' is not a version of Slurm, such as 24.11"):
         _ = Site.load(folder(tmp_path, CONF + "SLURM_VERSION=newest\n")).version
 
 

@@ -368,7 +368,7 @@ def test_gzip_parsable_repeated_headers_blank_lines_and_crlf(tmp_path: Path) -> 
         (f"{HEAD}\n{job(elapsed='yesterday')}\n", "2: Elapsed: 'yesterday' cannot be read"),
         (f"{job()}\n{job('8')}\n", "begins with a record"),
         (f"{HEAD}\n", "no records of jobs"),
-        ("JobID JobName State\n---- ---- ----\n7 a COMPLETED\n", "is no output of sacct --parsable2"),
+        ("JobID JobName State\n---- ---- ----\n7 a COMPLETED\n", "is not output of sacct --parsable2"),
         (f"{HEAD}|User\n{job()}|u\n", "has the column User twice"),
     ],
 )

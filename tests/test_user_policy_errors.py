@@ -45,7 +45,7 @@ def test_a_field_that_a_job_has_not_names_those_it_has() -> None:
     has = "a job has no {!r}; it has number, id, submit, procs, walltime, user, group, queue, partition, "
     has += "start, expected_end{}, at 0 s, with job 1 waiting and 4 of 4 processors free"
     there = ", and there is view.waiting.executable for all who wait"
-    hidden = "; nobody knows when a job will end before it has ended"
+    hidden = "; when a job will end is not known before it has ended"
     for name, more in (("executable", there), ("runtime", hidden)):
         with pytest.raises(HeadwayError) as error:
             package.simulate(log, 4, lambda view, name=name: getattr(view.waiting[0], name))
@@ -61,7 +61,7 @@ def test_a_parameter_that_a_key_has_not(headway: Headway) -> None:
 
 def test_a_path_with_blanks_that_is_not_quoted(headway: Headway) -> None:
     for policy in ("./my policies/mine.py:mine", "easy(order=./my policies/mine.py:key)"):
-        assert refused(headway, policy).endswith("; a path with blanks stands in quotes")
+        assert refused(headway, policy).endswith("; put a path with blanks in quotes")
 
 
 def test_a_file_of_a_package_is_named_as_its_module(headway: Headway) -> None:
@@ -138,10 +138,10 @@ def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> N
         ("return [view.waiting.pop()]", "these jobs are for reading, without 'pop'; take list(...) of them"),
         ("view.waiting = []", "(jobs and view are for reading; keep what you change in variables"),
         ("view.waiting[0].procs = 1", "(jobs and view are for reading; keep what you change in variables"),
-        ("return [view.waiting[0].runtime]", "; nobody knows when a job will end before it has ended"),
+        ("return [view.waiting[0].runtime]", "; when a job will end is not known before it has ended"),
         ("return Decision(wake=view.now)", "asked to be woken at 0 s, which is not later than now"),
         ("return Decision(wake=2**62)", "s, which is beyond all times; leave wake out"),
-        ("return Decision(wake=1.5)", "asked to be woken at 1.5, which is no whole number of microseconds"),
+        ("return Decision(wake=1.5)", "asked to be woken at 1.5, which is not a whole number"),
         ("return Decision(kill=[0])", "at 0 s the policy stopped job 1, which does not run"),
     ],
 )
@@ -240,9 +240,9 @@ def test_other_things_in_the_place_of_workload_platform_and_schedule_are_refused
     for workload in ("log.swf", None):
         with pytest.raises(UsageError, match=r"is no workload; read a log with headway.read"):
             package.simulate(workload, 4, "easy")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"'result' is no schedule; load a folder with"):
+    with pytest.raises(UsageError, match=r"'result' is not a schedule; load a folder with"):
         package.compare([package.simulate(log, 4, "fcfs"), "result"])  # type: ignore[list-item]
-    with pytest.raises(UsageError, match=r"'result' is no schedule; load a folder with"):
+    with pytest.raises(UsageError, match=r"'result' is not a schedule; load a folder with"):
         package.audit("result")  # type: ignore[arg-type]
 
 

@@ -210,11 +210,11 @@ def test_copies_of_jobs_are_new_jobs_and_the_ledger_keeps_what_it_had() -> None:
         ("PriorityMaxAge=", "'PriorityMaxAge=' has no value; write PriorityMaxAge=VALUE"),
         ("node=+10%", "there is no change 'node=+10%' (did you mean 'nodes'?)"),
         ("bf_max_job_tests=9", "(did you mean 'bf_max_job_test'?)"),
-        ("bf_max_job_test=0", "Slurm takes no 0 and would go on with its default, 500"),
-        ("bf_max_job_test=-5", "Slurm takes no -5 and would go on with its default, 500"),
-        ("bf_max_job_test=999999999999", "Slurm takes no 999999999999 and would go on with its default, 500"),
-        ("bf_resolution=0", "Slurm takes no 0 and would go on with its default, 60"),
-        ("default_queue_depth=-1", "Slurm takes no -1 and would go on with its default, 100"),
+        ("bf_max_job_test=0", "Slurm takes no 0 and would use its default, 500"),
+        ("bf_max_job_test=-5", "Slurm takes no -5 and would use its default, 500"),
+        ("bf_max_job_test=999999999999", "Slurm takes no 999999999999 and would use its default, 500"),
+        ("bf_resolution=0", "Slurm takes no 0 and would use its default, 60"),
+        ("default_queue_depth=-1", "Slurm takes no -1 and would use its default, 100"),
         ("nodes=ten", "is not a change such as"),
         ("nodes=+1.5", "is not a change such as"),
         ("nodes=+4%", "is less than one, as there are 12; give more, or +1"),
@@ -318,8 +318,8 @@ def test_classes_that_are_not_named_are_counted() -> None:
     lost = Class("size", "1", 20, 60.0, 360.0, 300.0, 300.0, None, 1)
     sizes = tuple(replace(lost, name=name, value=60.0 + 300 * place) for place, name in enumerate("1248", 1))
     said = sentences(replace(found, same=False, classes=sizes))
-    assert said[2].startswith("Who loses: size 8 (20 jobs) 20 min")
-    assert said[2].endswith("; and 2 more by size.")
+    assert said[2].startswith("Who loses: size 8 by 20 min (20 jobs)")
+    assert said[2].endswith("; and 2 others.")
 
 
 def test_the_answer_adds_up() -> None:
@@ -338,7 +338,7 @@ def test_the_answer_adds_up() -> None:
     assert total == pytest.approx(found.overall.difference) and all(one.difference < 0 for one in sizes)
     said = sentences(found)
     assert "shorter" in said[0] and "too few for an interval" in said[0]
-    assert said[2] == "No group waits a second or more longer."
+    assert said[2] == "No group loses a second or more."
     assert all(one.sure is None for one in found.classes)
 
 
@@ -353,10 +353,10 @@ def test_a_mean_that_stays_and_a_user_who_loses_are_told_as_such() -> None:
     said = sentences(replace(found, same=False, whole=replace(found.whole, waits=mean), users=(ann, bob)))
     assert said[0].startswith(f"With x the mean wait stays at {span_text(mean.base)}, less than 1% shorter; ")
     assert said[1:3] == [
-        "No group waits a second or more less.",
-        "No group waits a second or more longer.",
+        "No group gains a second or more.",
+        "No group loses a second or more.",
     ]
-    assert said[3].startswith("Of 2 users 1 waits less and 1 more; ann (200 jobs) 59 min less; bob (200")
+    assert said[3].startswith("Of 2 users, 1 gains and 1 loses; ann gains most, 59 min (200 jobs); bob loses most")
 
 
 def test_the_command(

@@ -91,7 +91,7 @@ class _Reader:
     def error(self, expected: str) -> UsageError:
         before, rest = self.text[: self.at], self.text[self.at :]
         seen = f"before {rest[:20]!r}" if rest else "at the end"
-        path = "; a path with blanks stands in quotes" if "/" in before and before[-1].isspace() else ""
+        path = "; put a path with blanks in quotes" if "/" in before and before[-1].isspace() else ""
         return UsageError(f"{cut(self.text, 200)}: expected {expected} {seen}{path}")
 
     def space(self) -> None:

@@ -55,10 +55,10 @@ def run_policy(
     machine = Platform.procs(platform) if isinstance(platform, (int, np.integer)) else platform
     if not isinstance(machine, Platform):
         raise UsageError(
-            f"{platform!r:.60} is no platform; give a number of processors, or headway.Platform.load(file)"
+            f"{platform!r:.60} is not a platform; give a number of processors, or headway.Platform.load(file)"
         )
     if not isinstance(workload, Workload):
-        raise UsageError(f"{workload!r:.60} is no workload; read a log with headway.read(file)")
+        raise UsageError(f"{workload!r:.60} is not a workload; read a log with headway.read(file)")
     workload = ended_only(workload)
     placed = parse_spec(policy).policy.to_run(machine, workload)
     kept = placed.fitting(workload if placed.takes_cancelled else ran_only(workload), machine)

@@ -49,7 +49,7 @@ def check_utf8(target: Path) -> None:
     try:
         str(target).encode()
     except UnicodeEncodeError:
-        raise UsageError(f"{target} is no name in UTF-8, as tables need; give another") from None
+        raise UsageError(f"{target} is not a name in UTF-8, as tables need; give another") from None
 
 
 @contextmanager

@@ -35,7 +35,9 @@ def audit(schedule: Schedule | Record, workload: Workload | None = None, policy:
     elif isinstance(schedule, Record):
         record = schedule
     else:
-        raise UsageError(f"{schedule!r:.60} is no schedule; load a folder with headway.Schedule.load(folder)")
+        raise UsageError(
+            f"{schedule!r:.60} is not a schedule; load a folder with headway.Schedule.load(folder)"
+        )
     laws = {law.name: law for law in UNIVERSAL}
     promised = {law.name: law for law in (laws_of(policy, record) if policy else ())}
     laws |= promised

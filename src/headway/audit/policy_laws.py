@@ -76,7 +76,7 @@ MADE: dict[str, tuple[str, Callable[[Any, Record], Finding | None]]] = {
         lambda policy, record: node_order.check(record, policy.weights, policy.match),
     ),
     "file waits": (
-        "a job waits for its file exactly as long as nobody has it there",
+        "a job waits for its file exactly as long as no job has it there",
         lambda policy, record: node_files.check_waits(record, policy.presence, policy.big_first),
     ),
     "file counts": (

@@ -68,7 +68,7 @@ def parse(text: str | bytes, who: str) -> Message:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         shown = bytes(text)[:60] if isinstance(text, bytes) else text[:60]
         raise InputError(
-            f"{who} sent {shown!r}, which is no message of Batsim's protocol ({type(error).__name__}: "
+            f"{who} sent {shown!r}, which is not a message of Batsim's protocol ({type(error).__name__}: "
             f"{error}); it needs now, and events with timestamp, type and data"
         ) from None
     return Message(now, events)
@@ -77,7 +77,7 @@ def parse(text: str | bytes, who: str) -> Message:
 def time_of(value: Any) -> int:
     """A time (µs) as a message has it; ValueError where it is none, or cannot be counted with."""
     if not fits(value, NUMBER) or not 0 <= value <= LATEST // SECOND:
-        raise ValueError(f"{value!r} is no time in seconds")
+        raise ValueError(f"{value!r} is not a time in seconds")
     return microseconds(value)
 
 
@@ -85,7 +85,7 @@ def asked_by(job: dict[str, Any]) -> tuple[int, int]:
     """The processors and the walltime (µs) a job in a message asks for; ValueError where they are none."""
     procs, walltime = job["res"], job.get("walltime")
     if not fits(procs, BITS64):
-        raise ValueError(f"{procs!r} is no number of processors")
+        raise ValueError(f"{procs!r} is not a number of processors")
     if walltime is None or (fits(walltime, NUMBER) and walltime < 0):
         return procs, UNBOUNDED
     return procs, min(time_of(walltime), UNBOUNDED)

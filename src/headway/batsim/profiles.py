@@ -43,7 +43,7 @@ def lasting(
     if kind == "delay":
         delay: Any = profile.get("delay")
         if not fits(delay, NUMBER) or not 0 <= delay <= LONGEST // SECOND:
-            raise UsageError(f"the profile {name!r} has the delay {delay!r}, which is no time in seconds")
+            raise UsageError(f"the profile {name!r} has the delay {delay!r}, which is not a time in seconds")
         known[name] = microseconds(delay)
         return known[name]
     if kind not in LASTING or not isinstance(profile.get("seq"), list) or depth > DEEPEST:

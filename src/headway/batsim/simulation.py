@@ -293,7 +293,7 @@ class Simulation:
                 asked = queried(event) if event.type == "QUERY" else ""
                 raise UsageError(
                     f"at {seconds(t)} s the scheduler sent {event.type}{f' for {asked}' if asked else ''}"
-                    + (f": {what} are not modelled" if what else ", which is no request of the protocol")
+                    + (f": {what} are not modelled" if what else ", which is not a request of the protocol")
                 )
             try:
                 verbs[event.type](t, event.data)
@@ -354,7 +354,7 @@ class Simulation:
     def _kill(self, t: int, data: dict[str, Any]) -> None:
         progress: dict[str, Any] = {}
         if not isinstance(data["job_ids"], list):
-            raise TypeError("job_ids is no list")
+            raise TypeError("job_ids is not a list")
         names = [str(name) for name in data["job_ids"]]
         for name in names:
             job = self._job(t, name, "killed")

@@ -264,7 +264,7 @@ def _add(row: Row, numbers: Mapping[str, Any], whose: str) -> None:
         if isinstance(value, float) and math.isnan(value):
             value = None  # a mean of nothing, which pairs must leave out
         if not isinstance(name, str) or not name:
-            raise UsageError(f"{whose} is called {name!r:.40}, which is no text; give it a name")
+            raise UsageError(f"{whose} is called {name!r:.40}, which is not text; give it a name")
         if name in row or name in DESCRIBED:
             raise UsageError(f"{whose} {name!r} has the name of another column; rename it")
         row[name] = value

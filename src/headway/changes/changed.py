@@ -113,7 +113,7 @@ def changed(case: Case, text: str) -> Case:
     if name in known and not value:
         raise UsageError(f"{text!r} has no value; write {key}=VALUE, as in nodes=+10%")
     if name.startswith("topology"):
-        raise UsageError(f"{text!r} is no change; change topology.conf in a copy of the site")
+        raise UsageError(f"{text!r} cannot be changed here; change topology.conf in a copy of the site")
     hint = close(re.split(r"[=(\s]", text, maxsplit=1)[0], [*known, *TRANSFORMATIONS])
     raise UsageError(f"there is no change {text!r}{hint}; examples are {examples} (headway what-if --list)")
 
@@ -168,7 +168,7 @@ def _refuse_not_taken(after: Case, name: str, value: str, text: str) -> None:
     if re.fullmatch(r"-?\d+", value) and after.site is not None:
         taken = after.site.scheduling_number(name)
         if taken != int(value):
-            raise UsageError(f"{text}: Slurm takes no {value} and would go on with its default, {taken}")
+            raise UsageError(f"{text}: Slurm takes no {value} and would use its default, {taken}")
 
 
 def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: str) -> Case:

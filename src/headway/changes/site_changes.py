@@ -101,7 +101,8 @@ def partition(site: Site, name: str, field: str, value: str) -> Site:
     place = _place(site.partition_place, "partition", name)
     if field == "defaulttime":
         raise UsageError(
-            f"partition.{name}.{field}: a log has the limit of each job, and not who left it to the default, "
+            f"partition.{name}.{field}: a log has the limit of each job, and not which jobs "
+            f"left it to the default, "
             "so another default would change nothing; try maxtime"
         )
     listed = list(site.partitions)

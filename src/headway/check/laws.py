@@ -59,7 +59,7 @@ LAWS = {
     "complete": "every job is run to its end; none is forgotten",
     "ends": "the simulation comes to an end",
     "time": "the policy asks to be woken at later times only",
-    "idle": "the machine does not stand empty while jobs wait",
+    "idle": "the machine is not empty while jobs wait",
     "peeking": "what is decided does not depend on what comes later: run times, jobs not yet submitted",
     "determinism": "the same jobs get the same schedule every time",
     "renaming": "other numbers for the jobs and other names of users change nothing",
@@ -97,7 +97,8 @@ class Patience:
         self.finished = finished
         if self.calls > 10 and finished < jobs:
             raise PolicyError(
-                f"after thousands of passes {finished} of {jobs} jobs have finished, and the policy goes on",
+                f"after thousands of passes {finished} of {jobs} jobs have finished, and the "
+                f"policy continues",
                 law="ends",
             )
 

@@ -39,7 +39,7 @@ def show() -> None:
         table.add_row(whose, str(number), f"{size / 1e6:.1f}", str(folder))
     console.print(table)
     if own.why_not:
-        console.print(f"No kernels of yours are kept: {own.why_not}", soft_wrap=True)
+        console.print(f"No kernels of your own are kept: {own.why_not}", soft_wrap=True)
     console.print("Fill it: headway cache warm [POLICY ...]; empty it: headway cache clear")
 
 

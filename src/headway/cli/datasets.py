@@ -193,7 +193,7 @@ def download(
     known = entry.sha256 if entry is not None and url is None else ""
     if not sha256 and not known:
         raise UsageError(
-            f"the checksum of {address} is not known; give the one that its page tells with --sha256, or "
+            f"the checksum of {address} is not known; give the one on its page with --sha256, or "
             "--sha256 none to take what comes"
         )
     with Display().working(f"downloading {address}") as progress:

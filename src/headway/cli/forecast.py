@@ -100,9 +100,9 @@ def when(
 ) -> None:
     """Show when a job will start, as chances.
 
-    The chances come from some hundred simulated futures. They know only what was known at the instant: who
-    runs and waits, how long jobs ran that have ended, how many came at such hours. The policy in force
-    continues from there. The errors of past forecasts correct the answer.
+    The chances come from some hundred simulated futures. They use only what was known then: running and
+    waiting jobs, past run times, and how many jobs arrive at such hours. The errors of past forecasts correct
+    the answer.
     """
     check_choices(machine, None, json, quiet, site)
     if (job is None) == (procs is None) or (job is None) == (not walltime):
@@ -306,7 +306,8 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     if found.history >= 0.5:
         alone = "history alone" if found.history == 1 else "mostly history"
         console.print(
-            f"This answer is {alone} (weight {found.history:.0%}): what like jobs waited foretold the last "
+            f"This answer is {alone} (weight {found.history:.0%}): the waits of similar jobs "
+            f"predicted the last "
             f"{counted(found.taught, 'job')} better than the simulated queue did",
             style="bold",
         )
@@ -319,7 +320,7 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         us = main.wait(level)
         table.add_row(f"{level:.0%}", wait(us), clock(of.since + us), clock(main.end(level)))
     console.print(table)
-    plan = "it plans none" if of.plan == NEVER else wait(of.plan - of.since)
+    plan = "none" if of.plan == NEVER else wait(of.plan - of.since)
     console.print(
         f"\nchance to start within {duration(within)}: {share(main, within)}; the policy's own plan, "
         f"by requested times: {plan}",
@@ -443,7 +444,7 @@ def live_outlook(inputs: Inputs, policy: str, grid: Path, cluster: str, asked: i
         if room < asked:
             have = f"{cluster} has {counted(room, 'processor')} on nodes that are up"
             raise UsageError(
-                f"{have}; a job of {asked} must wait for others to come back, and nobody knows when they will"
+                f"{have}; a job of {asked} must wait for others, and it is not known when they come back"
             )
         machine = Platform.procs(room)
         jobs = [job for job in jobs if job.start is not None or job.procs <= room]
@@ -493,7 +494,7 @@ def check(
     outlook = outlook_of(inputs, spec, simulated)
     with inputs.display.working("forecasting") as progress:
         sample = checked(outlook.record, spec, jobs, draws, seed, progress)
-    with inputs.display.working("holding advice against simulated truth") as progress:
+    with inputs.display.working("checking advice against simulated truth") as progress:
         advised = advice(outlook.record, spec, min(jobs, JOBS), min(draws, JOBS), seed, progress)
     document = {
         "log": inputs.workload.source.name,
@@ -620,7 +621,7 @@ def _leads(console: Console, rows: list[dict[str, Any]]) -> None:
 
 def _advice(console: Console, rows: list[dict[str, Any]]) -> None:
     """How often the sign of a change's effect is right, of jobs that waited."""
-    console.print("\nWould a change help? The sign, held against simulated truth", style="bold")
+    console.print("\nWould a change help? The predicted sign against simulated truth", style="bold")
     table = table_of(
         "change",
         ">jobs",

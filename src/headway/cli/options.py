@@ -243,7 +243,7 @@ def log_platform(workload: Workload, options: str = "--procs N or --platform FIL
     """The machine the log's header describes; else an error that names the command's options for one."""
     procs = workload.header.max_procs
     if procs is None and workload.source.format.startswith("sacct"):
-        seen = workload.header.get("Note") or "its records do not tell"
+        seen = workload.header.get("Note") or "its records do not say"
         raise UsageError(
             f"{workload.source.name}: Slurm's records do not say how large the machine is; give "
             f"{options} ({seen})"

@@ -553,8 +553,8 @@ def lost_site(run: Path, schedule: Result) -> str:
     folder = described.get("folder")
     if schedule.platform.site is not None or not folder:
         return ""
-    how = "has changed since the run was made" if is_site(folder) else "is not there any more"
-    return f"{folder}: the site {how}, so nothing is known here of its nodes, partitions and limits"
+    how = "has changed since the run was made" if is_site(folder) else "is gone"
+    return f"{folder}: the site {how}, so its nodes, partitions and limits are not known here"
 
 
 def run_names(folders: list[Path], schedules: list[Result], given: list[str] | None) -> list[str]:

@@ -61,8 +61,9 @@ def what_if(
 ) -> None:
     """Show what a change of nodes, limits, policy or jobs would do.
 
-    Base and variants run over the same log. Says who gains and who loses by how much, and how sure that is:
-    over weeks, over phases of the controller's clocks, and by how close the base comes to the log.
+    Simulates the same log with and without the change. The answer says which groups gain or lose, how
+    much, and how certain that is: over weeks, over phases of the controller's clocks, and given how close the
+    simulation comes to the log.
     """
     if list_changes:
         _list()
@@ -147,7 +148,7 @@ def _show(console: Console, found: Answer) -> None:
     for sentence in findings(found):
         console.print(sentence)
     waits = (">wait now (s)", ">with the change (s)", ">difference (s)")
-    table = table_of("", "", ">jobs", *waits, ">between", ">sure")
+    table = table_of("", "", ">jobs", *waits, ">between", ">clear")
     for one in found.classes:
         bounds = "-" if one.bounds is None else " and ".join(f"{round(bound):+,}" for bound in one.bounds)
         waits = (f"{one.base:,.0f}", f"{one.value:,.0f}", f"{round(one.difference):+,}")
@@ -211,10 +212,10 @@ def replay(
 ) -> None:
     """Compare simulated waits with those that the log recorded.
 
-    Behind the ledger stands the mean absolute error. The tables show waits and shares of near starts by size,
-    partition, account, QOS, queue, user and week. A site runs by Slurm's own rules, under several phases of
-    its controller's clocks. Rules are switched off one by one to rank the causes of what is left. The last
-    sentence says whether to trust the simulation, and for what.
+    Prints the mean absolute error, and tables by size, partition, account, QOS, queue, user and
+        week. A site runs by Slurm's own rules, under several phases of its controller's clocks. Rules are
+        switched off one by one to show where the remaining error comes from. The last sentence says whether to
+        trust the simulation, and for what.
     """
 
     check_choices(procs, platform, json, quiet, site)
@@ -257,10 +258,8 @@ def replay(
         not_modelled_table(console, inputs.workload.source, by_site_rules(found.policy))
         show(console, found, ranked)
         if not wanted:
-            told = (
-                f"The causes of what is left were not sought in {len(inputs.workload):,} jobs; --causes does."
-            )
-            console.print(f"\n{told}" if causes is None else "", style="dim")
+            hint = f"\nWith {len(inputs.workload):,} jobs, causes of the error are looked for only with --causes."
+            console.print(hint if causes is None else "", style="dim")
         console.print(f"\n{found.verdict}", style="bold")
         if written := [str(place) for place in (out, report) if place is not None]:
             console.print(f"\nwritten to {' and '.join(written)}")
@@ -342,7 +341,7 @@ def _table(console: Console, key: str, rows: list[dict[str, Any]], band: bool) -
 def _causes(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
     from headway.what_if.causes import told
 
-    console.print("\nThe causes of what is left: each rule switched off by itself", style="bold")
+    console.print("\nWhere the remaining error comes from: each rule switched off in turn", style="bold")
     table = table_of("without", ">mean wait (s)", ">abs. error (s)", ">change (s)", "><= 10 min", "")
     for one in ranked:
         sure = "" if one.spread is None else f" +- {one.spread:,.0f}"

@@ -272,7 +272,8 @@ class ChangingMachine:
                 continue
             if state.runs[Run.END, run] < min(end, t):
                 raise PolicyError(
-                    "the policy stopped a job on processors that drain, and nobody knows who has them next; "
+                    "the policy stopped a job on processors that drain, and it is not known which "
+                    "job gets them next; "
                     "let such a job end, or give the outage as down"
                 )
             self.look_again(state, t, self.draining(run))

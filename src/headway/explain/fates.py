@@ -60,7 +60,7 @@ def failed(case: Case) -> list[str]:
         said.append("It was not run again.")
     elif said:
         again = int(case.pieces.start[case.own[-1]])
-        said.append(f"It waited again where it had been in the queue, and began anew {at(again, case)}.")
+        said.append(f"It waited again where it had been in the queue, and started again {at(again, case)}.")
     return said
 
 

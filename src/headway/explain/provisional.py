@@ -37,7 +37,7 @@ def provisional(case: Case) -> list[str]:
     if told >= 0 and told != due[case.row]:
         when = "When it came there" if there else "On submission"
         return [
-            f"{when} the first reservation behind all others was too late for its deadline, so it was "
+            f"{when} the first reservation after all others was too late for its deadline, so it was "
             "handled like a job without one: its reservation was definitive."
         ]
     schedule, row = with_notes(case)

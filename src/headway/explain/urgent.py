@@ -32,7 +32,7 @@ def suspended(case: Case) -> list[str]:
         said.append(f"Swapping it out and in took {duration(spent)}; nothing of its work was lost.")
         total += spent
     if len(times) > 1 or swaps:
-        said.append(f"In all it stood still for {duration(total)}.")
+        said.append(f"In all it was suspended for {duration(total)}.")
     sets = case.pieces.processors
     if sets is not None and sets[times[0]]:
         users = np.concatenate([sharing(case, piece, aside=False) for piece in times])

@@ -195,7 +195,7 @@ def promise(case: Case) -> list[str]:
         kept, word = case.start, "start"
     late = kept - promised
     outcome = f"{duration(abs(late))} {'later' if late > 0 else 'earlier'}" if late else "exactly then"
-    name = f"promised to {word} by" if schedule.promise_kind != "told" else f"told a {word} at"
+    name = f"promised to {word} by" if schedule.promise_kind != "told" else f"given a {word} of"
     return [f"It was {name} {at(promised, case)[3:]}; it {word}ed {outcome}."]
 
 

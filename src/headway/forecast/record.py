@@ -45,7 +45,7 @@ class Record:
         wait = workload.get("wait")
         if wait is None or not (wait >= 0).any():
             raise InputError(
-                "records no waits, so nobody knows which of its jobs ran and which waited at an instant; "
+                "records no waits, so it is not known which of its jobs ran and which waited at an instant; "
                 "simulate a policy with --simulated, or give a log that has them",
                 file=workload.source.name,
             )

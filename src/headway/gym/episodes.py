@@ -44,7 +44,7 @@ class Episodes:
         if self.part not in ("train", "test", "all"):
             raise UsageError(f"part must be train, test or all, not {self.part!r}")
         if not isinstance(self.workload, Workload):
-            raise UsageError(f"{self.workload!r:.60} is no workload; read a log with headway.read(file)")
+            raise UsageError(f"{self.workload!r:.60} is not a workload; read a log with headway.read(file)")
         if not is_number(self.train) or not 0 < self.train < 1:
             raise UsageError(f"train must be above 0 and below 1, not {self.train!r}")
         check_kind(jobs=self.jobs)

@@ -99,11 +99,11 @@ def reachable_by_others(folder: Path) -> str:
         return f"{part} belongs to another user" if theirs else f"{part} can be written by other users"
     user, found, linked = os.getuid(), folder.lstat(), folder.resolve() != folder
     if linked or not folder.is_dir() or found.st_uid != user or found.st_mode & OTHERS:
-        return f"{folder} is not a folder of yours with mode 700"
+        return f"{folder} is not your own folder with mode 700"
     with os.scandir(folder) as files:
         for each in files:
             if each.stat(follow_symlinks=False).st_uid != user or each.is_symlink():
-                return f"{each.path} is not a file of yours"
+                return f"{each.path} is not your own file"
     return ""
 
 

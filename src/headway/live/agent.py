@@ -1,6 +1,6 @@
 """The agent: gives tasks to clusters, moves waiting ones now and then, and loses none.
 
-Decisions are those of :class:`headway.policies.grid.middleware.Agent`, made anew at each event from what the
+Decisions are those of :class:`headway.policies.grid.middleware.Agent`, made again at each event from what the
 journal and the servers say. Around them: the journal, polls, and the settling of what was left half done.
 """
 

@@ -61,7 +61,7 @@ def check_live(spec: Spec) -> None:
 
         wrong = reason_against(spec)
     elif spec.params.get("estimate") == "exact":
-        wrong = "plans with the run times themselves, which nobody knows before jobs have ended"
+        wrong = "plans with the run times themselves, which are not known before jobs have ended"
     elif "presence" in spec.params:
         wrong = "places jobs inside nodes, and a live cluster here counts its processors"
     elif spec.name == "reallocation":

@@ -37,7 +37,7 @@ class Database:
         raise NotImplementedError
 
     def damaged(self, how: str) -> HeadwayError:
-        return self.error(f"the {self.name} {self.path} is damaged: {how}; put a copy back, or begin anew")
+        return self.error(f"the {self.name} {self.path} is damaged: {how}; put a copy back, or start again")
 
     def fact(self, name: str) -> str | None:
         """What is kept under a name; None where nothing is."""

@@ -100,7 +100,7 @@ class Proxy:
         attempt = self.here.get(row.number)
         unknown = (STARTED, 0) if attempt else (NO_ANSWER, 0)
         if outside.steady() > self.until:
-            self.silent = f"cluster {self.name}: this event has taken too long, and goes on without it"
+            self.silent = f"cluster {self.name}: this event has taken too long, and continues without it"
         if self.silent:
             return unknown
         name = attempt.name if attempt else ""

@@ -33,7 +33,7 @@ class Guard:
         if not self.control:
             raise Refused(f"{act} is refused: this process only watches; start it with --control")
         if self.stopped:
-            remedy = f"headway live start {self.grid.file} lets it go on"
+            remedy = f"headway live start {self.grid.file} lets it continue"
             raise Refused(f"{act} is refused: the grid is stopped; {remedy}")
         if act not in self.grid.allow:
             allowed = ", ".join(self.grid.allow) or "nothing"

@@ -124,7 +124,7 @@ class Task:
         try:
             return cls(**{name: _typed(name, value) for name, value in data.items()})
         except (TypeError, ValueError) as error:
-            raise UsageError(f"this is no task: {error}") from None
+            raise UsageError(f"this is not a task: {error}") from None
 
     def text(self) -> str:
         """One line of JSON."""

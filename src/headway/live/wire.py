@@ -358,7 +358,7 @@ def _make_way(path: Path) -> None:
     """Remove the socket of a process that has ended, and nothing else."""
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
-            raise UsageError(f"cannot listen on {path}: it is a file that is no socket; give another path")
+            raise UsageError(f"cannot listen on {path}: it is a file and not a socket; give another path")
         with socket.socket(socket.AF_UNIX) as other:
             other.settimeout(1)
             other.connect(str(path))
@@ -425,7 +425,9 @@ def _own_certificate(cert: str, key: str) -> ssl.SSLContext:
         context.load_cert_chain(cert, key, password=locked)
     except ssl.SSLError as error:
         why = (error.reason or "one of them is neither").lower().replace("_", " ")
-        raise UsageError(f"tls_cert {cert} and tls_key {key} are no pair ({why}); name a pair") from None
+        raise UsageError(
+            f"tls_cert {cert} and tls_key {key} do not belong together ({why}); name a pair"
+        ) from None
     return context
 
 
@@ -510,7 +512,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class Remote:
-    """The other side of an address. One connection is kept; a broken one is made anew once.
+    """The other side of an address. One connection is kept; a broken one is made again once.
 
     Who has not answered in ``timeout`` seconds is not asked again for ``rest`` seconds.
     """

@@ -173,7 +173,9 @@ def compare(
         raise UsageError("there is nothing to compare; give at least one schedule")
     for each in schedules:
         if not isinstance(each, Schedule):
-            raise UsageError(f"{each!r:.60} is no schedule; load a folder with headway.Schedule.load(folder)")
+            raise UsageError(
+                f"{each!r:.60} is not a schedule; load a folder with headway.Schedule.load(folder)"
+            )
         _refuse_doubled(each)
     if names is not None and len(names) != len(schedules):
         raise UsageError(

@@ -41,10 +41,10 @@ OWN: dict[str, tuple[str, str]] = {
     "late_on_arrival": ("jobs", "jobs that could not meet their deadline when they came"),
     "promotions": ("jobs", "jobs with a deadline that became priority jobs, to meet it"),
     "displacements": ("times", "how often a waiting job with a deadline was moved to a later start"),
-    "safety_net": ("times", "how often a priority job went behind all with deadlines, to keep these"),
-    "promises_kept": ("1", "share of the jobs that ended by the latest end that their users were told"),
+    "safety_net": ("times", "how often a priority job went after all with deadlines, to keep these"),
+    "promises_kept": ("1", "share of the jobs that ended by the latest end given on submission"),
     "mean_before_promise": ("s", "how long before that end they ended, on average"),
-    "broken_promises": ("jobs", "jobs that ended later than their users were told"),
+    "broken_promises": ("jobs", "jobs that ended later than the latest end given on submission"),
     "deadlines_broken": ("jobs", "accepted deadlines that were missed because of urgent jobs"),
     # urgent jobs
     "urgent_lateness": ("1", "U_L, the largest response / run of an urgent job"),

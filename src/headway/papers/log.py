@@ -60,8 +60,8 @@ def other_logs(paper: str, traces: Iterable[str]) -> list[str]:
     known = {name for names in LOGS.values() for name in names} | set(SHORT)
     own = LOGS.get(paper, ())
     return [
-        f"{name} is no log of the paper{close(name, own)}, which used {', '.join(own)}: "
-        "it is measured beside the paper's claims"
+        f"{name} is not a log of the paper{close(name, own)}, which used {', '.join(own)}: "
+        "it is measured next to the paper's claims"
         for name in traces
         if own and paper != "reallocation" and name not in known
     ]

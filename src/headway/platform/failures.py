@@ -117,7 +117,7 @@ class Failures:
         return (
             f"failures: {counted(hopeless, 'job')} can hardly end, such as job {workload.job[worst]}: of its "
             f"{counted(nodes[worst], 'node')} one fails every {self.mtbf / nodes[worst]:,.4g} s, it runs for "
-            f"{seconds[worst]:,.4g} s, and begins anew more than {MOST_RESTARTS:,} times on average, or "
+            f"{seconds[worst]:,.4g} s, and starts again more than {MOST_RESTARTS:,} times on average, or "
             "until there are no more failures; give a longer mtbf, more procs_per_node, or --on-failure lost"
         )
 
@@ -135,7 +135,7 @@ def parse_failures(text: str) -> Failures:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in names:
             known = ", ".join(names)
-            raise UsageError(f"--failures: {part.strip()!r} is no KEY=VALUE; the keys are {known}")
+            raise UsageError(f"--failures: {part.strip()!r} is not KEY=VALUE; the keys are {known}")
         if key in given:
             raise UsageError(f"--failures: {key} is given twice")
         given[key] = _value(key, value)

@@ -44,12 +44,12 @@ def parse_outages(raw: bytes, path: Path, unix_start: int | None) -> tuple[Outag
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError("is no text in UTF-8; give a CSV of events", file=path) from None
+        raise InputError("is not text in UTF-8; give a CSV of events", file=path) from None
     rows = csv.DictReader(io.StringIO(text))
     try:
         return _outages(rows, path, unix_start)
     except csv.Error as error:  # a carriage return within a line, or a cell too long to be one
-        raise InputError(f"is no CSV of events: {error}", file=path, line=rows.line_num + 1) from None
+        raise InputError(f"is not a CSV of events: {error}", file=path, line=rows.line_num + 1) from None
 
 
 def _outages(rows: csv.DictReader[str], path: Path, unix_start: int | None) -> tuple[Outage, ...]:

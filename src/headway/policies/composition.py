@@ -153,7 +153,7 @@ REFUSALS = (
         "reallocation",
         "reallocation",
         "reallocation(local=reallocation)",
-        "a cluster of a grid is no grid itself",
+        "a cluster of a grid is not itself a grid",
         ("reallocation",),
     ),
     Refusal(
@@ -167,7 +167,7 @@ REFUSALS = (
         "reallocation",
         YOUR_OWN,
         "reallocation(local=./file.py:Name)",
-        "nobody knows how a waiting job leaves the queue of such a policy",
+        "it is not known how a waiting job leaves the queue of such a policy",
         (YOUR_OWN,),
     ),
     Refusal(

@@ -77,7 +77,7 @@ def _machine(schedule: Schedule, rows: Times, recorded: Times) -> list[str]:
     elif peak < 0.9 * schedule.capacity:
         found.append(
             f"the log never has more than {peak:,} of the simulated machine's {schedule.capacity:,} "
-            "processors in use; part of it may not have been there for these jobs"
+            "processors in use; part of it may not have been available to these jobs"
         )
     lasts = np.diff(times, append=times[-1])
     idle = int(lasts[(busy < IDLE * peak) & (waiting > 0)].sum()) / SECOND

@@ -48,8 +48,9 @@ def trust(overall: Row, seeds: Sequence[Row] = ()) -> str:
         return "Nothing can be said: no job has a recorded wait."
     if not mean:
         if not error:
-            return "Trust it as far as it goes: nobody waited in the log, and nobody waits in the simulation."
-        return "Do not trust its waits: nobody waited in the log, but jobs wait in the simulation."
+            return "No job waited in the log and none waits in the simulation, so this says little "
+            "about waits."
+        return "Do not trust its waits: jobs wait in the simulation, but none waited in the log."
     off, each = abs(bias) / mean, error / mean
     way = "too long" if bias > 0 else "too short"
     mean_words = f"the mean wait is {off:.0%} {way}" if off >= 0.005 else "the mean wait is right"

@@ -22,7 +22,7 @@ starts are at most a minute or ten minutes away from the recorded ones."""
 OVER_SEEDS = " The numbers are over all phases of the controller's clocks; the sections below show the first."
 UNJUDGED = "<style>.better, .worse { color: inherit !important }</style>"
 """A simulated wait that is shorter than the recorded one is not better."""
-CAUSES = "Each rule switched off by itself: what becomes of the error without it."
+CAUSES = "Each rule switched off in turn, and the error without it."
 
 
 def replay_page(found: Fidelity, ranked: Sequence[Cause], schedule: Schedule, command: str = "") -> str:
@@ -46,7 +46,7 @@ def _opening(found: Fidelity, ranked: Sequence[Cause]) -> str:
     reasons = "".join(f"<li>{escape(each)}</li>" for each in found.reasons)
     parts.append(section("reasons", "Why waits may differ", "", f"<ul>{reasons}</ul>"))
     if ranked:
-        parts.append(section("causes", "The causes of what is left", CAUSES, _causes(found, ranked)))
+        parts.append(section("causes", "Where the rest comes from", CAUSES, _causes(found, ranked)))
     return "\n".join(parts)
 
 

@@ -126,7 +126,7 @@ def _seeds(answers: Sequence[Answer]) -> bool:
 def _table(found: Answer) -> str:
     columns = [Column("whose jobs"), Column("jobs", number=True)]
     columns += [Column("wait now", number=True), Column("wait with the change", number=True)]
-    columns += [Column("difference", number=True), Column("bounds", number=True), Column("sure")]
+    columns += [Column("difference", number=True), Column("bounds", number=True), Column("clear")]
     lines = []
     for one in (*found.classes, *found.users):
         bounds = "–" if one.bounds is None else " to ".join(map(_signed, one.bounds))

@@ -169,7 +169,7 @@ def _read(path: Path, source: Path | bytes) -> pl.DataFrame:
 
     try:
         if _begins(source) == PARQUET:
-            raise InputError("is a Parquet file; give the CSV file beside it", file=path)
+            raise InputError("is a Parquet file; give the CSV file next to it", file=path)
         frame = pl.read_csv(source, infer_schema=False)
     except FileNotFoundError:
         raise InputError("there is no such file; check the name", file=path) from None

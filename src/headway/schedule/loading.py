@@ -102,7 +102,7 @@ def _platform(record: dict[str, Any], folder: Path) -> Platform:
         platform = Platform.from_description(described)
         return replace(platform, site=_site(described.get("site"), zone))
     except (UsageError, KeyError, TypeError, AttributeError, ValueError):
-        message = f"is no description of a machine; {AGAIN}"
+        message = f"is not a description of a machine; {AGAIN}"
         raise InputError(message, file=folder / "run.json", field="platform") from None
 
 

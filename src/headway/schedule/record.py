@@ -73,7 +73,7 @@ def _check_files(folder: Path, record: dict[str, Any]) -> None:
         if name == RUN or (name not in written and not path.exists()):
             continue
         if name not in written or not path.is_file() or digest_of(path) != written[name]:
-            wrong = "is not of the same run as" if path.is_file() else "is missing beside"
+            wrong = "is not of the same run as" if path.is_file() else "is missing next to"
             found = _what_differs(path, written)
             raise InputError(
                 f"{wrong} {RUN}, or was changed since{f': {found.message}' if found else ''}; {AGAIN}, or "

@@ -54,7 +54,7 @@ def read_qos(path: Path) -> tuple[tuple[Qos, ...], dict[str, Entry]]:
         if not name:
             continue
         if name in found:
-            raise entry.error(f"QOS {name} stands here a second time; the first is at {places[name].where}")
+            raise entry.error(f"QOS {name} is here a second time; the first is at {places[name].where}")
         found[name], places[name] = qos_of(name, entry), entry
     return tuple(found.values()), places
 
@@ -192,7 +192,9 @@ def _shown(path: Path, cluster: str) -> list[Given]:
     indented = any(entry.get("Account").startswith(" ") for entry in rows)
     if not named and not indented:
         command = f"sacctmgr --parsable2 show associations format={','.join(ASSOCIATIONS)}"
-        raise InputError(f"does not say which account is whose parent; export with: {command}", file=path)
+        raise InputError(
+            f"does not say which account is the parent of which; export with: {command}", file=path
+        )
     given: list[Given] = []
     stack: list[tuple[int, str]] = []
     for entry in rows:

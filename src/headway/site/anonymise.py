@@ -263,7 +263,7 @@ def _place(copied: Path, target: Path) -> None:
     """The copy in the place of an earlier one; what is no part of a site is not swept away with it."""
     inside = [entry.name for entry in target.iterdir()] if target.is_dir() else []
     if others := set(inside) - {*FILES, "jobs.swf"}:
-        raise UsageError(f"{target} holds {min(others)}, which is no file of a site; give another folder")
+        raise UsageError(f"{target} holds {min(others)}, which is not a file of a site; give another folder")
     with replacing_folder(target) as folder:
         for file in copied.iterdir():
             (folder / file.name).write_bytes(file.read_bytes())

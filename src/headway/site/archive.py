@@ -129,7 +129,7 @@ def members(packed: Stream) -> Iterator[Stream]:
         raise InputError(f"has more than {MOST_FILES:,} files; is it a site?", file=packed.name)
     except _BROKEN as error:
         why = error if isinstance(error, tarfile.TarError) else "what it says of a file is damaged"
-        message = f"is no tar archive that can be read ({why}); copy it again"
+        message = f"is not a tar archive that can be read ({why}); copy it again"
         raise InputError(message, file=packed.name) from None
 
 

@@ -63,7 +63,9 @@ class Config(Mapping[str, str]):
             return None
         found = _VERSION.match(text)
         if found is None:
-            raise self.error(f"{text!r} is no version of Slurm, such as 24.11 or 24.11.5; {CORRECT}", VERSION)
+            raise self.error(
+                f"{text!r} is not a version of Slurm, such as 24.11 or 24.11.5; {CORRECT}", VERSION
+            )
         return int(found[1]), int(found[2]), int(found[3] or 99)
 
     def __iter__(self) -> Iterator[str]:

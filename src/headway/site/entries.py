@@ -143,7 +143,7 @@ def _included(path: Path, name: str, number: int) -> list[Path]:
         return sorted(other for other in here.glob(Path(name).name) if not other.samefile(path))
     if Path(name).is_file():
         return [Path(name)]
-    message = f"includes {name}, which is not there; put the file beside {path.name}"
+    message = f"includes {name}, which is not there; put the file next to {path.name}"
     raise InputError(message, file=path, line=number)
 
 

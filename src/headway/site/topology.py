@@ -44,7 +44,7 @@ def read_switches(folder: Path, config: Config, nodes: tuple[Node, ...]) -> tupl
         return ()
     entries = [entry for entry in configuration(file) if "SwitchName" in entry]
     if not entries:
-        raise InputError(f"defines no switch; write it anew: scontrol show topology > {FILE}", file=file)
+        raise InputError(f"defines no switch; write it again: scontrol show topology > {FILE}", file=file)
     names = [entry.get("SwitchName") for entry in entries]
     for place, entry in enumerate(entries):
         if names[place] in names[:place]:
@@ -68,7 +68,7 @@ def _joined(entries: list[Entry], place_of: dict[str, int], nodes: tuple[Node, .
         children[k] = []
         for name in entry.listed("Switches", expanded):
             if name not in place_of or place_of[name] == k:
-                raise entry.error(f"names {name}, which is no other switch of this file", "Switches")
+                raise entry.error(f"names {name}, which is not another switch of this file", "Switches")
             children[k].append(place_of[name])
             parents[place_of[name]] = k
         if not children[k]:
@@ -77,7 +77,7 @@ def _joined(entries: list[Entry], place_of: dict[str, int], nodes: tuple[Node, .
     while waiting:
         known = [k for k in waiting if all(child in below for child in children[k])]
         if not known:
-            raise entries[waiting[0]].error("is below itself: the switches are no tree", "Switches")
+            raise entries[waiting[0]].error("is below itself: the switches are not a tree", "Switches")
         for k in known:
             level = 1 + max(below[child][0] for child in children[k])
             below[k] = level, set().union(*(below[child][1] for child in children[k]))

@@ -22,7 +22,7 @@ Waits = Floats
 
 
 SURE = {True: "yes", False: "no", None: "-"}
-"""How it is said in tables whether a class is sure to gain or lose."""
+"""In tables: whether a class clearly gains or loses."""
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def told(base: Fidelity, ranked: Sequence[Cause]) -> list[str]:
         share = min(base.chance / base.error, 1.0)
         said.append(
             f"Chance: two phases of the controller's clocks differ from each other by {base.chance:,.0f} s a "
-            f"job, {share:.0%} of the error of {base.error:,.0f} s; no simulation can know them."
+            f"job, {share:.0%} of the error of {base.error:,.0f} s; no simulation can predict them."
         )
     nearer = [one.rule for one in ranked if one.verdict == "closer without it"]
     needed = [one.rule for one in reversed(ranked) if one.verdict == "needed"]
@@ -169,14 +169,14 @@ def told(base: Fidelity, ranked: Sequence[Cause]) -> list[str]:
             f"Look here first, because the simulation is closer to the log without it: {', '.join(nearer)}."
         )
     elif ranked:
-        said.append("No rule is sure to make it worse.")
+        said.append("No rule clearly makes it worse.")
     if needed:
         said.append(f"The log needs these rules, the most important first: {', '.join(needed)}.")
     if idle:
         said.append(f"These rules have no effect on this log: {', '.join(idle)}.")
     if unknown:
         said.append(
-            "The effect of these cannot be distinguished from chance (more --seeds tell more): "
+            "The effect of these cannot be distinguished from chance (more --seeds may help): "
             f"{', '.join(unknown)}."
         )
     return said

@@ -136,8 +136,8 @@ def _over_weeks(overall: Paired) -> str:
 
 def _who(classes: Sequence[Class], *, gain: bool) -> str:
     """The classes of each kind that gain or lose most, of those that are sure to if any can be."""
-    sign, word = (-1, "less") if gain else (1, "more")
-    listed = []
+    sign = -1 if gain else 1
+    listed, others = [], 0
     for kind in dict.fromkeys(one.kind for one in classes):
         chosen = [
             one
@@ -146,24 +146,20 @@ def _who(classes: Sequence[Class], *, gain: bool) -> str:
             if one.sure is not False and sign * one.difference >= 1
         ]
         for one in sorted(chosen, key=lambda one: -sign * one.difference)[:NAMED]:
-            listed.append(f"{one.kind} {one.name} ({counted(one.jobs, 'job')}) {_much(one)} {word}")
-        if len(chosen) > NAMED:
-            listed.append(f"and {len(chosen) - NAMED:,} more by {kind}")
+            listed.append(f"{one.kind} {one.name} by {_much(one)}")
+        others += max(len(chosen) - NAMED, 0)
     title = "Who gains" if gain else "Who loses"
     if listed:
-        return f"{title}: {'; '.join(listed)}."
+        more = f"; and {counted(others, 'other')}" if others else ""
+        return f"{title}: {'; '.join(listed)}{more}."
     if any(one.sure is None for one in classes):
-        return f"No group waits a second or more {'less' if gain else 'longer'}."
+        return f"No group {'gains' if gain else 'loses'} a second or more."
     return f"No group clearly {'gains' if gain else 'loses'}."
 
 
 def _much(one: Class) -> str:
-    """The difference, and its bounds where there are any."""
-    text = span_text(abs(one.difference))
-    if one.bounds is None or (one.low == one.high and one.over_weeks is None):
-        return text
-    least, most = sorted(map(abs, one.bounds))
-    return f"{text} ({span_text(least)} to {span_text(most)})"
+    """The difference, and how many jobs have it."""
+    return f"{span_text(abs(one.difference))} ({counted(one.jobs, 'job')})"
 
 
 def _users(users: Sequence[Class]) -> list[str]:
@@ -173,16 +169,18 @@ def _users(users: Sequence[Class]) -> list[str]:
         return []
     gain = [one for one in known if one.sure is not False and one.difference <= -1]
     lose = [one for one in known if one.sure is not False and one.difference >= 1]
-    many = len(gain) > 1
-    sure = ("are " if many else "is ") + "sure to wait"
-    wait = ("wait" if many else "waits") if any(one.sure is None for one in known) else sure
+    clearly = "" if any(one.sure is None for one in known) else "clearly "
+    if not gain and not lose:
+        return [f"None of {len(known):,} users {clearly}gains or loses."]
     less, more = (f"{len(some):,}" if some else "none" for some in (gain, lose))
-    rest = f"and {more} more" if gain or lose else "or more"
-    text = f"Of {len(known):,} users {less} {wait} less {rest}"
-    most = [(one, "less") for one in sorted(gain, key=lambda one: one.difference)[:1]]
-    most += [(one, "more") for one in sorted(lose, key=lambda one: -one.difference)[:1]]
-    for one, word in most:
-        text += f"; {one.name} ({counted(one.jobs, 'job')}) {_much(one)} {word}"
+    gains, loses = ("s" * (len(some) == 1) for some in (gain, lose))
+    text = f"Of {len(known):,} users, {less} {clearly}gain{gains} and {more} lose{loses}"
+    if gain:
+        most = min(gain, key=lambda one: one.difference)
+        text += f"; {most.name} gains most, {_much(most)}"
+    if lose:
+        most = max(lose, key=lambda one: one.difference)
+        text += f"; {most.name} loses most, {_much(most)}"
     return [f"{text}."]
 
 
@@ -191,7 +189,7 @@ def _unsure(classes: Sequence[Class]) -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - 6:,} more" if len(names) > 6 else ""
-    return [f"Not sure, because clock phases or weeks disagree: {', '.join(names[:6])}{more}."]
+    return [f"Unclear, because clock phases or weeks disagree: {', '.join(names[:6])}{more}."]
 
 
 def _ended(found: Answer) -> list[str]:
@@ -255,7 +253,7 @@ def _counted(found: Answer) -> list[str]:
 def _unknown(found: Answer) -> str:
     site = found.base.platform.site
     names = [one.name for one in site.not_modelled] if site is not None else []
-    text = "What it does not know: people would react to the change, with other requests and at other times; "
+    text = "What it leaves out: people would react to the change, with other requests and at other times; "
     if not names:
         return text + "and whatever is not modelled."
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""

@@ -103,7 +103,7 @@ class _Log:
         table["job"][renamed] = first + np.arange(np.count_nonzero(renamed))
         entries = []
         if renamed.any():
-            action = f"an id that is no number: numbered from {first} up, in the order of the file"
+            action = f"an id that is not a number: numbered from {first} up, in the order of the file"
             entries.append(LedgerEntry.of("no_number", action, table["job"][renamed], dropped=False))
         line = np.arange(1, rows + 1)
         kept, ledger = apply_rules(table, line, np.zeros(rows, np.uint8), rules, self.file)
@@ -156,7 +156,7 @@ class _Log:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            shown = "missing" if value is None else f"{str(value)[:20]!r}, which is no number"
+            shown = "missing" if value is None else f"{str(value)[:20]!r}, which is not a number"
             raise InputError(f"{where}: {field} is {shown}; correct it", file=self.file)
         return number
 

@@ -45,7 +45,7 @@ MEANING: dict[str, str] = {
     "killed late, as recorded (by Slurm's rules; others kill at the request)",
     "cancelled": "status 5 and no run time: drop, keep where the run time is 0, or let it wait until it was "
     "cancelled, where Slurm's records say when (by Slurm's rules; others drop it)",
-    "no_estimate": "requested time missing or 0: the run time stands for it",
+    "no_estimate": "requested time missing or 0: the run time is taken",
     "too_large": "more processors than the machine has",
     "partial": "lines of a checkpointed job (status 2, 3, 4) that has no summary line: join or skip",
     "no_submit": "submit time unknown",
@@ -58,9 +58,10 @@ MEANING: dict[str, str] = {
     "foreign_status": "a status outside -1 to 5",
     "negative": "a negative quantity other than -1: read as unknown",
     "fraction": "a fraction where a whole number belongs (rounded up), or of a microsecond (nearest)",
-    "requeues": "a job that ran more than once: the last run stands for it, submitted when it was requeued "
+    "requeues": "a job that ran more than once: the last run counts, submitted when it was requeued "
     "or (first) when the job was; or each run is a job of its own",
-    "unfinished": "still waiting or running when the log was taken: drop; keep who runs with its run so far; "
+    "unfinished": "still waiting or running when the log was taken: drop; keep running jobs with "
+    "their run so far; "
     "or leave both open, as headway when and forecast check do (a simulation then leaves them out)",
     "whole_nodes": "a job that had more processors than it asked for, as on whole nodes: all, or the request",
     "submit": "when a job enters the queue: when it was submitted, or became eligible to start",

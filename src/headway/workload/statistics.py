@@ -98,7 +98,7 @@ def _facts(workload: Workload, procs: int | None) -> dict[str, tuple[int | float
 
 
 def _with_request(workload: Workload) -> Mask:
-    """Jobs for which the log names a time; for the others the run time stands for it."""
+    """Jobs for which the log names a time; for the others the run time is taken."""
     named = workload.get("requested_time")
     if named is None:
         return np.ones(len(workload), np.bool_)

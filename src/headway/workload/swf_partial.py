@@ -96,7 +96,7 @@ def refuse_partial(log: Reading) -> None:
         log.note(PARTIAL, WHOLE, piece)
     elif piece.any():
         raise log.error(
-            "a piece of a checkpointed job, whose other pieces may stand anywhere in the log; join them with "
+            "a piece of a checkpointed job, whose other pieces may be anywhere in the log; join them with "
             "'headway convert', or simulate the log without --stream",
             int(np.argmax(piece)),
             INDEX["status"],

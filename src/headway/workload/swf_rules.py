@@ -158,7 +158,7 @@ def _times(log: Reading) -> None:
     walltime = log.get("requested_time").copy()
     missing = walltime <= 0
     whole = " in the whole log" if log.before is None and missing[log.alive].all() else ""
-    done = "the run time stands for it"
+    done = "the run time is taken"
     missing = log.act(
         "no_estimate", missing, INDEX["requested_time"], f"no requested time{whole}", runtime=done
     )
@@ -200,8 +200,8 @@ def _unique_jobs(log: Reading) -> None:
         log.before.job = int(ids[-1])
         if not rises.all():
             raise log.error(
-                f"job {ids[np.argmin(rises)]} stands below a job with the same or a larger number, so it may "
-                "be there twice; a log that is read in parts needs rising numbers: write it anew with "
+                f"job {ids[np.argmin(rises)]} comes after a job with the same or a larger number, so it may "
+                "be there twice; a log that is read in parts needs rising numbers: write it again with "
                 "'headway convert', or simulate it without --stream",
                 kept[np.argmin(rises)],
                 INDEX["job"],

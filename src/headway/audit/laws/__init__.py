@@ -24,7 +24,7 @@ UNIVERSAL = (
     Law("submission", "no job starts before it is submitted", starts.check_submission),
     Law(
         "think time",
-        "who waits for another job's end is submitted a think time after it",
+        "a job that waits for another's end is submitted a think time after it",
         starts.check_think,
     ),
     Law("pieces", "pieces of one job do not overlap and agree with its start and end", pieces.check),
@@ -34,7 +34,7 @@ UNIVERSAL = (
     Law("killing", "exactly the jobs that need more than their walltime are killed", run_length.check_killed),
     Law("request", "jobs have the processors and times of the log, moldable ones apart", request.check),
     Law("capacity", "at no instant are more processors held than there are", capacity.check_machine),
-    Law("outages", "nobody holds processors that are away, nothing starts where they drain", outages.check),
+    Law("outages", "no job holds processors that are away, none starts where they drain", outages.check),
     Law(
         "group capacity",
         "the same for each group of processors",
@@ -61,7 +61,7 @@ UNIVERSAL = (
     ),
     Law(
         "nodes away",
-        "nobody runs on a node that is down, or starts on one that drains",
+        "no job runs on a node that is down, or starts on one that drains",
         site_calendar.check_away,
     ),
     Law(

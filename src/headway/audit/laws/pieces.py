@@ -76,11 +76,11 @@ def check_final_run(record: Record) -> Finding | None:
     def describe(place: int) -> Fault:
         number, how = record.job[job[place]], ENDED[ended[place]]
         if closes_job[place]:
-            message = f"the final run of job {number} ends as {how!r}, which is no end"
+            message = f"the final run of job {number} ends as {how!r}, which does not end a piece"
         elif closes_run[place]:
             message = f"run {run[place]} of job {number} ends as {how!r}, and another run follows"
         else:
-            message = f"run {run[place]} of job {number} goes on after a piece that ended as {how!r}"
+            message = f"run {run[place]} of job {number} continues after a piece that ended as {how!r}"
         return fault(pieces.end[order[place]], (number,), message)
 
     return found(wrong, describe)

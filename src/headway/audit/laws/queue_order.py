@@ -29,7 +29,7 @@ def check_order(record: Record) -> Finding:
     def describe(place: int) -> Fault:
         first, second = record.job[queue[place]], record.job[queue[place + 1]]
         t = start[place + 1]
-        ahead = f"job {first}, which stood ahead of it and starts at {seconds_text(start[place])}"
+        ahead = f"job {first}, which was ahead of it and starts at {seconds_text(start[place])}"
         return fault(t, (first, second), f"job {second} starts at {seconds_text(t)}, before {ahead}")
 
     return found(start[1:] < start[:-1], describe)

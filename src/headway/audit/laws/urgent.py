@@ -70,7 +70,7 @@ def check_prompt(record: Record, until: Callable[[Record, Column], Column]) -> F
         until = f"the last swap-out ends at {seconds_text(delay[place])}" if delay[place] > t else "at once"
         message = (
             f"urgent job {job}, submitted at {seconds_text(t)}, starts at {seconds_text(start[place])}, "
-            f"though it fits beside all other urgent jobs ({until})"
+            f"though it fits next to all other urgent jobs ({until})"
         )
         return fault(t, (job,), message)
 
@@ -184,7 +184,7 @@ def urgent_laws(spec: Spec) -> tuple[Law, ...]:
     demands = f"without urgent jobs, {plain} job for job"
     laws.append(Law("nobody urgent", demands, partial(check_nobody, policy=plain)))
     if spec.params.get("host_memory") == "unlimited" or spec.params.get("preempt") == "kill":
-        demands = "an urgent job that fits beside the others starts on arrival, or after swap-outs"
+        demands = "an urgent job that fits next to the others starts on arrival, or after swap-outs"
         until = under_way if spec.params.get("leftover") == "swapped" else swapped_out
         laws.append(Law(PROMPT, demands, partial(check_prompt, until=until)))
     if spec.params.get("preempt") == "kill":

@@ -51,7 +51,7 @@ def _read(line: str, name: str) -> SlurmJob:
     try:
         return _job(line, name)
     except ValueError:
-        raise NoAnswer(f"sacct prints a line that is no job's: {cut(line, 100)}") from None
+        raise NoAnswer(f"sacct prints a line that is not a job's: {cut(line, 100)}") from None
 
 
 def _job(line: str, name: str) -> SlurmJob:

@@ -94,7 +94,7 @@ def parse_nodes(text: str) -> list[Node]:
         try:
             found.append(parse_line(line))
         except ValueError:
-            raise NoAnswer(f"sinfo prints a line that is no node's: {cut(line, 100)}") from None
+            raise NoAnswer(f"sinfo prints a line that is not a node's: {cut(line, 100)}") from None
     return found
 
 

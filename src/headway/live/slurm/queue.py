@@ -113,7 +113,7 @@ def _read(line: str) -> SlurmJob:
 
 
 def _unreadable(line: str) -> NoAnswer:
-    return NoAnswer(f"squeue prints a line that is no job's: {cut(line, 100)}")
+    return NoAnswer(f"squeue prints a line that is not a job's: {cut(line, 100)}")
 
 
 def parse_line(line: str) -> SlurmJob:

@@ -83,7 +83,11 @@ def notes(runs: Runs, logs: Sequence[Log], part: int, draws: int) -> list[str]:
             else f"Not even {tables.RATES[0]:g} an hour keep"
         )
         less = costs["kill against suspend"]
-        verdict = ("no difference that could be told from chance", "killing costs more", "killing costs less")
+        verdict = (
+            "no difference that could be distinguished from chance",
+            "killing costs more",
+            "killing costs less",
+        )
         said.append(
             f"{log.title}: 100 urgent jobs change the mean response of regular jobs by "
             f"{costs['suspend against no urgent jobs']} when others are suspended for them and by "

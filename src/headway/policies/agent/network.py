@@ -69,7 +69,7 @@ class Network:
             if weights.ndim != 2 or bias.shape != (weights.shape[0],) or weights.shape[1] != width:
                 raise ValueError(f"a layer of {weights.shape} does not fit where {width} numbers come in")
             if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
-                raise ValueError("it has weights that are no numbers")
+                raise ValueError("it has weights that are not numbers")
         if self.task == "weights" and self.kind == "shared":
             raise ValueError("weights are of the whole machine: their network is dense, not shared")
         if not 1 <= self.period <= LONGEST_PERIOD:
@@ -137,9 +137,9 @@ def load_network(path: str | os.PathLike[str]) -> Network:
     except FileNotFoundError:
         raise InputError("there is no such file", file=name) from None
     except (OSError, ValueError, EOFError, KeyError) as error:
-        raise InputError(f"is no file of an agent (.npz): {error}", file=name) from None
+        raise InputError(f"is not a file of an agent (.npz): {error}", file=name) from None
     except Exception as error:  # a damaged archive raises whatever its parts raise
-        raise InputError(f"is no file of an agent (.npz): {error}", file=name) from None
+        raise InputError(f"is not a file of an agent (.npz): {error}", file=name) from None
     try:
         if int(found["version"]) != VERSION:
             raise ValueError(
@@ -147,7 +147,7 @@ def load_network(path: str | os.PathLike[str]) -> Network:
             )
         for key, value in found.items():
             if key[0] in "wb" and key[1:].isdigit() and value.dtype.kind not in "iuf":
-                raise ValueError(f"{key} has weights that are no numbers")
+                raise ValueError(f"{key} has weights that are not numbers")
         count = sum(key.startswith("w") and key[1:].isdigit() for key in found)
         layers = tuple(
             tuple(np.ascontiguousarray(found[f"{part}{i}"], np.float64) for part in "wb")
@@ -158,4 +158,4 @@ def load_network(path: str | os.PathLike[str]) -> Network:
         rest = {"period": period, "may_wait": bool(found.get("may_wait", True)), "digest": digest}
         return Network(layers, window=int(found["window"]), **rest, **words)  # type: ignore[arg-type]
     except (KeyError, ValueError, TypeError) as error:
-        raise InputError(f"is no file of an agent that can be used: {error}", file=name) from None
+        raise InputError(f"is not a usable agent file: {error}", file=name) from None

@@ -8,7 +8,7 @@ a job ends before it was expected to, the schedule is compressed: jobs may move 
     early     one sweep in arrival order, each job moved alone to its earliest start, if some job ended early
     every     the same sweep after every completion
     fixpoint  sweeps until nothing moves
-    scratch   all reservations dropped and placed anew in queue order (this can break promises)
+    scratch   all reservations dropped and placed again in queue order (this can break promises)
     none      no compression
 
 With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch does.
@@ -72,7 +72,7 @@ class Compress(IntEnum):
     FIXPOINT = 2
     """Sweeps until nothing moves."""
     SCRATCH = 3
-    """All waiting jobs are placed anew."""
+    """All waiting jobs are placed again."""
     NONE = 4
     """Nothing moves."""
 

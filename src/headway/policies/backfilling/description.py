@@ -10,7 +10,7 @@ NAMED_NODES = Parameter(
     "nodes",
     "on a Slurm site: processors are counted (count), or jobs get named nodes of their partition with their "
     "features, as Slurm would choose them, each node as a whole (whole) or CPUs and memory of it (shared); "
-    "in order of arrival, reservations made anew at each event, no priorities, limits or reservations of "
+    "in order of arrival, reservations made again at each event, no priorities, limits or reservations of "
     "the site",
     "count",
     ("count", "whole", "shared"),
@@ -66,7 +66,8 @@ EASY = PolicyInfo(
     ),
     details=(
         "With backfill=sjf this is EASY-SJBF, with estimate=average2 as well it is EASY++. Reservations are "
-        "made anew at each pass; with depth=all every waiting job has one, yet none is remembered. A dialect "
+        "made again at each pass; with depth=all every waiting job has one, yet none is "
+        "remembered. A dialect "
         "of another simulator goes with the defaults of the other parameters."
     ),
     example="easy(backfill=sjf)",
@@ -81,7 +82,7 @@ CONSERVATIVE = PolicyInfo(
         Parameter(
             "compress",
             "how waiting jobs move forward: in one sweep when some job ended early (early), one sweep after "
-            "every end (every), sweeps until nothing moves (fixpoint), all placed anew, which may break "
+            "every end (every), sweeps until nothing moves (fixpoint), all placed again, which may break "
             "promises (scratch), or never (none)",
             "early",
             ("early", "every", "fixpoint", "scratch", "none"),
@@ -102,7 +103,7 @@ CONSERVATIVE = PolicyInfo(
             low=1,
             optional=True,
             because="a job that outlives its estimate would break the promises made to others; "
-            "easy(estimate=...), which plans anew at each instant, takes them",
+            "easy(estimate=...), which plans again at each instant, takes them",
         ),
         URGENT,
         NAMED_NODES,

@@ -2,7 +2,7 @@
 
 Jobs are looked at in order of arrival. One that fits now beside the reservations made so far starts. Else it
 gets a reservation of its own: the first time at which it fits, on the nodes that it would have then. EASY
-makes one reservation, conservative backfilling one for each job; all are made anew at each event::
+makes one reservation, conservative backfilling one for each job; all are made again at each event::
 
     free at t    what is free now + what running jobs give back by t - what reservations hold at t
     fits at s    on the least that is free from s to s + walltime, on nodes as Slurm chooses them

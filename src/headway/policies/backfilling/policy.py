@@ -85,7 +85,7 @@ class Easy(Baseline, Queue):
         if "follows" in workload and self.dialect not in ("textbook", "pyss", "cqsim"):
             raise UsageError(
                 f"easy: dialect={self.dialect} looks beforehand at who is submitted together or last, and "
-                "with --feedback nobody knows; leave out the dialect or --feedback"
+                "that is unknown with --feedback; leave out the dialect or --feedback"
             )
         super().refuse_feedback(workload)
 
@@ -179,7 +179,7 @@ class Conservative(Baseline, Policy):
         super().refuse_outages(platform)
 
     def params_inside(self) -> dict[str, object]:
-        return {**super().params_inside(), "compress": "scratch"}  # plans are made anew at every event
+        return {**super().params_inside(), "compress": "scratch"}  # plans are made again at every event
 
     def refuse_stream(self) -> None:
         self.refuse_estimate("where a log is simulated as it is read")

@@ -4,7 +4,7 @@ N'takpé and Suter, Compas 2016 (in French), Algorithm 1.
 
 Waiting tasks are of two lists, both in order of submission. The *definitive* list (LP) holds reservations as
 conservative backfilling makes them. The *provisional* list (LN) holds tasks with a deadline; each fits behind
-everything that was there when it was placed, and may be placed anew.
+everything that was there when it was placed, and may be placed again.
 
     definitive   ▓▓▓▓▓▓▓▓                       T arrives:  ▓▓▓▓▓▓▓▓TTTT
     provisional          ░░░░░░  ┊ deadline                         ░░░░░░┊

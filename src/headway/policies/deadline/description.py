@@ -22,7 +22,7 @@ ENTRIES = (
             Parameter(
                 "late",
                 "a job that cannot meet its deadline on arrival is handled like one without a deadline "
-                "(priority), or is never run and stands in the ledger (refuse)",
+                "(priority), or never runs and is listed in the ledger (refuse)",
                 "priority",
                 ("priority", "refuse"),
             ),
@@ -36,7 +36,7 @@ ENTRIES = (
         ),
         needs=("the column deadline: an annotation, or the transformation deadlines",),
         details=(
-            "The promise is the latest end that the user was told on submission: the deadline of a job that "
+            "The promise is the latest end that the user was given on submission: the deadline of a job that "
             "was accepted with one, else the end of its reservation. Without deadlines this is conservative "
             "backfilling."
         ),

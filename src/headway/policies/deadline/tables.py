@@ -93,7 +93,7 @@ class DbfJob(IntEnum):
     IN_BASE = JOB_ROWS + 1
     """The start that the base profile holds."""
     HAD_START = JOB_ROWS + 2
-    """The start it had before, while the provisional list is placed anew."""
+    """The start it had before, while the provisional list is placed again."""
     CHOSEN = JOB_ROWS + 3
     """Whether the task is to become definitive."""
     DEFINITIVE_AT = JOB_ROWS + 4

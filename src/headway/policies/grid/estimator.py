@@ -2,7 +2,7 @@
 
 The estimator plans as conservative backfilling would from here: beside what runs, every waiting job in queue
 order gets the earliest start that leaves those ahead of it where they are. The plan is in a profile of its
-own, cluster k's in pool k + clusters, and is made anew when an estimate is asked for at another instant or
+own, cluster k's in pool k + clusters, and is made again when an estimate is asked for at another instant or
 after a task was cancelled. EASY itself (:mod:`headway.policies.backfilling.depth`) knows nothing of it.
 """
 

@@ -50,11 +50,11 @@ def _check(local: Spec, spec: Spec) -> None:
     """Refuse what a cluster of a grid cannot do."""
     wrong = ""
     if local.uses_own:
-        wrong = "has a function of your own, and nobody knows how a waiting job leaves such a queue"
+        wrong = "has a function of your own, and it is not known how a waiting job leaves such a queue"
     elif "presence" in local.params:
         wrong = "is about the nodes of one machine, and a grid counts the processors of its clusters"
     elif local.params.get("overrun") == "finish":
-        wrong = "lets urgent jobs outlive their walltime, and then nobody can tell when they are completed"
+        wrong = "lets urgent jobs outlive their walltime, and then it is not known when they are completed"
     elif _principal(local).params.get("late") == "refuse" and spec.params["mode"] == "cancel":
         wrong = (
             "may refuse a task that was cancelled to be submitted again, which then would be nowhere; give "

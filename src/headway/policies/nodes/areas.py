@@ -98,7 +98,7 @@ def areas_of_log(path: str, sizes: Sequence[float]) -> list[int]:
     if "needs_node_gb" not in log:
         raise InputError(
             f"area-filling: nothing says how much memory the jobs of {path} need; give the column "
-            f"needs_node_gb in {annotations.name} beside it: headway convert --apply 'files(...)' writes it",
+            f"needs_node_gb in {annotations.name} next to it: headway convert --apply 'files(...)' writes it",
             file=path,
             field="needs_node_gb",
         )

@@ -165,7 +165,7 @@ class ConservativeInside(FcfsInside):
     """Conservative backfilling inside nodes."""
 
     backfills = True
-    remark = "on nodes conservative backfilling plans every job anew at each event (compress=scratch)"
+    remark = "on nodes conservative backfilling plans every job again at each event (compress=scratch)"
 
 
 class EasyInside(OnNodes):

@@ -26,7 +26,8 @@ def describe(policy: Any) -> tuple[str, dict[str, object], str | None]:
         target, params = type(policy), _settings(policy)
     if not callable(getattr(policy, "decide", policy)):
         raise UsageError(
-            f"{policy!r:.60} is no policy; give a spec such as 'easy', a function of the view, or an object "
+            f"{policy!r:.60} is not a policy; give a spec such as 'easy', a function of the "
+            f"view, or an object "
             "with a method decide(view)"
         )
     name = (

@@ -129,7 +129,7 @@ def raised(error: BaseException, view: View, policy: Any) -> PolicyError:
         if error.name in view._arrived:
             words += f", and there is view.waiting.{error.name} for all who wait"
         if error.name in ("runtime", "end"):
-            words += "; nobody knows when a job will end before it has ended"
+            words += "; when a job will end is not known before it has ended"
     return PolicyError(f"{place}: {words}, {situation(view)}", law="answers")
 
 

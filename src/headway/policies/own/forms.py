@@ -104,7 +104,7 @@ def _checked(thing: Any, name: str) -> Any:
         raise UsageError(f"{name} is a class; give an object of it, {thing.__name__}()")
     if not callable(decide):
         raise UsageError(
-            f"{name}: this is no policy; write a function of the view, a class with decide(self, view) "
+            f"{name}: this is not a policy; write a function of the view, a class with decide(self, view) "
             "or a function (t, state) marked with @compiled"
         )
     try:

@@ -59,7 +59,7 @@ class KeyFunction:
         self.key = key
         function: Any = key.given if key.given is not None else self._found(key)
         if not callable(function) or inspect.isclass(function):
-            raise UsageError(f"{key.name}: this is no function of a job, such as 'def key(job, now): ...'")
+            raise UsageError(f"{key.name}: this is not a function of a job, such as 'def key(job, now): ...'")
         self.function: Callable[..., Any] = function
         self.source = source_of(function)
         places = self._places(function)

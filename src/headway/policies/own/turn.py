@@ -123,7 +123,7 @@ class Turn:
             raise faults.refused(
                 self.policy,
                 self.view,
-                f"asked to be woken at {time!r}, which is no whole number of microseconds",
+                f"asked to be woken at {time!r}, which is not a whole number of microseconds",
                 "time",
             ) from None
         if not self.view.now < when <= LONGEST:

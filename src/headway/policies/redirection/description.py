@@ -17,7 +17,7 @@ ENTRIES = (
         (
             Parameter(
                 "theta",
-                "a job is redirected once more than so many newcomers were held up behind it; inf: never",
+                "a job is redirected once more than so many newcomers were held up by it; inf: never",
                 10,
                 ("inf",),
                 int,
@@ -66,7 +66,7 @@ ENTRIES = (
             ),
             Parameter(
                 "restart",
-                "a redirected job starts from the beginning (scratch, as in the paper) or goes on where it "
+                "a redirected job starts from the beginning (scratch, as in the paper) or continues where it "
                 "was stopped (checkpoint, ours: what saved memory would be worth)",
                 "scratch",
                 ("scratch", "checkpoint"),

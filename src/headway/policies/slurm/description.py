@@ -79,7 +79,7 @@ ENTRIES: tuple[PolicyInfo, ...] = (
         details=(
             "Two loops by their own clocks: the main one goes down the queue by priority and stops in "
             "each partition at the first job that does not fit, backfill plans every job it reaches on "
-            "named nodes, anew each time. Queue order, multifactor priority, fair tree, limits of QOS "
+            "named nodes, again each time. Queue order, multifactor priority, fair tree, limits of QOS "
             "and accounts, and the choice of nodes are those of version 22.05, with what has changed up to "
             "26.05 by the site's version. Needs a site: "
             "partitions, nodes, accounts and parameters as it has them. The schedule says on which "

@@ -8,7 +8,7 @@ arrival:
 
 - A newcomer without a deadline is placed behind the definitive jobs by DBF's strict rule: provisional ones
   that would be late for it become definitive before it (they are promoted).
-- Where processors are expected to come free at other times than before, the plan is made anew.
+- Where processors are expected to come free at other times than before, the plan is made again.
 - Where it is an urgent job that has changed that, the strict rule is applied with the urgent job in the place
   of the newcomer: provisional jobs that would be late go before the others. A deadline that cannot be kept
   even so is given up: the urgent job has broken it, and the job becomes definitive all the same. Broken is

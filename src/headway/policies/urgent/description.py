@@ -40,7 +40,8 @@ ENTRIES = (
             ),
             Parameter(
                 "victims",
-                "who makes room first: the latest started, the smallest or the largest; one without whom the "
+                "which jobs make room first: the latest started, the smallest or the largest; "
+                "one without which the "
                 "rest suffices is spared",
                 "latest",
                 ("latest", "smallest", "largest"),
@@ -102,7 +103,7 @@ ENTRIES = (
                 "reserve",
                 "where a waiting urgent job holds a reservation before the regular ones: at the first time "
                 "at which enough processors have no urgent user, since regular jobs are stopped for it then "
-                "(preempting), at the first time at which it fits beside running regular jobs, or nowhere",
+                "(preempting), at the first time at which it fits next to running regular jobs, or nowhere",
                 "preempting",
                 ("preempting", "beside", "none"),
             ),
@@ -131,14 +132,14 @@ ENTRIES = (
             ),
             Parameter(
                 "requeue",
-                "where a killed job waits again: where it stood when it arrived, or at the end",
+                "where a killed job waits again: where it was when it arrived, or at the end",
                 "arrival",
                 ("arrival", "end"),
             ),
             OVERRUN,
             Parameter(
                 "regular",
-                "how regular jobs wait: with reservations as in conservative backfilling, made anew whenever "
+                "how regular jobs wait: with reservations as in conservative backfilling, made again when "
                 "something changes, or in the two lists of dbf(compress=scratch), where jobs with a deadline "
                 "make room for those without one as long as they can",
                 "conservative",
@@ -150,8 +151,8 @@ ENTRIES = (
             "a source of swap times: swap=SECONDS, the column swap, or memory (transformations memory, swap)",
         ),
         details=(
-            "A suspended job keeps its processors: only urgent jobs may use them meanwhile, and it goes on "
-            "when none does. Regular jobs have reservations, made anew whenever something changes; without "
+            "A suspended job keeps its processors: only urgent jobs may use them meanwhile, and it resumes "
+            "when none does. Regular jobs have reservations, made again whenever something changes; without "
             "urgent jobs this is conservative(compress=scratch)."
         ),
         example="ujfb(preempt=degree, swap=0.844)",

@@ -12,7 +12,7 @@ because regular jobs make room for it then (*preempting*), or beside those that 
 Two profiles: the *base* of what holds processors now, and the plan, which also holds the reservations. The
 definition places every waiting job anew at every event. What is done instead:
 
-- Nothing is placed anew while nothing has changed in the base: time alone changes no place, nor does a job
+- Nothing is placed again while nothing has changed in the base: time alone changes no place, nor does a job
   that starts or ends as expected. Newcomers are placed behind the others.
 - Jobs of the same size and length that stand one behind the other are placed together, as many as fit; and
   a shape is never looked for earlier than where its last job was placed.
@@ -238,7 +238,7 @@ def find_due(t: int, state: State) -> int:
 
 @routine
 def lift_urgent(t: int, state: State) -> None:
-    """Take the reservations of waiting urgent jobs out of the plan, which is to be made anew."""
+    """Take the reservations of waiting urgent jobs out of the plan, which is to be made again."""
     for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
         if state.queue[ROW + Entry.KEY, place] != URGENT_KEY:
             break

@@ -38,7 +38,7 @@ class Ujfb(Policy):
 
     laws_of_the_queue = False
     takes_feedback = True
-    why_no_outages = "a suspended job goes on where its memory was swapped out, and not elsewhere"
+    why_no_outages = "a suspended job resumes where its memory was swapped out, and not elsewhere"
 
     @property
     def keeps_processors(self) -> bool:  # type: ignore[override]

@@ -10,7 +10,7 @@ Otherwise regular jobs are *preempted*, if that gives it enough. Else it waits i
                                t   └ u runs                           u waits for it: the preemption delay
 
 A suspended job keeps its processors: only urgent jobs may borrow them, and it goes on when none does. Regular
-jobs have reservations as in conservative backfilling, all made anew when something changes (see plan).
+jobs have reservations as in conservative backfilling, all made again when something changes (see plan).
 What else the paper leaves open is decided by parameters: guests on idle processors and urgent jobs that
 outlive their request have a hook of their own (lending), as have regular jobs with deadlines
 (deadlines).

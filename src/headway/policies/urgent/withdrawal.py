@@ -37,7 +37,7 @@ def number_shape(jobs: Table, column: int) -> None:
 
 @entry
 def of_ujfb(t: int, state: State, job: int, request: int) -> None:
-    """The plan gives back what it held, and is made anew in the policy's turn."""
+    """The plan gives back what it held, and is made again in the policy's turn."""
     if request == JOIN:
         number_shape(state.jobs, job)
         return

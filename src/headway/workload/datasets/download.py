@@ -58,7 +58,7 @@ def check_address(url: str, unencrypted: bool) -> None:
     if not url.startswith(("https://", "http://")):
         raise InputError("is not an address that begins with https://", file=url)
     if not unencrypted and not url.startswith("https://"):
-        message = "is not encrypted, so anybody on the way may change the file; --allow-http takes it"
+        message = "is not encrypted, so the file could be changed on the way; --allow-http takes it"
         raise InputError(message, file=url)
 
 
@@ -109,7 +109,7 @@ def _fetch(url: str, part: Path, tag: Path, progress: Progress | None, unencrypt
                 if progress is not None:
                     progress(have, total)
     if total and have != total:
-        message = f"ended after {have} of {total} bytes; run the same command again to go on from there"
+        message = f"ended after {have} of {total} bytes; run the same command again to continue from there"
         raise InputError(message, file=url)
 
 

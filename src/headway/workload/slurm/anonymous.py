@@ -149,11 +149,11 @@ class Anonymous:
         word = text.strip()
         if word in _SAID or _NUMBER.fullmatch(word) or _TIME.fullmatch(word):
             return text
-        return self.blank("values that are no numbers")
+        return self.blank("values that are not numbers")
 
     def job(self, text: str) -> str:
         """A job's number, with its place in an array and its step."""
-        return text if not text or _JOB.fullmatch(text.strip()) else self.blank("values that are no numbers")
+        return text if not text or _JOB.fullmatch(text.strip()) else self.blank("values that are not numbers")
 
     def name(self, kind: str) -> Treatment:
         """Names of one kind, between commas; blanks in front stay, which show a tree."""

@@ -23,7 +23,7 @@ Columns = dict[str, npt.NDArray[Any]]
 _UNKNOWN_TIME = -SECOND
 """An unknown time as the rules expect it: -1 in seconds."""
 
-STALE = "exported before it was over, and again later: the later record stands for it"
+STALE = "exported before it was over, and again later: the later record counts"
 
 
 class Jobs:
@@ -83,7 +83,7 @@ def settle(jobs: Jobs, key: Ints) -> None:
     if jobs.rules["requeues"] == "each":
         jobs.note("requeues", "an earlier run of a job that was requeued: a job of its own", earlier)
     else:
-        action = "an earlier run of a job that was requeued: left out, the last one stands for it"
+        action = "an earlier run of a job that was requeued: left out, the last one counts"
         jobs.drop("requeues", action, earlier)
     state = jobs.records["state"]
     jobs.note("foreign_status", "a state Slurm does not have: status unknown", state == states.FOREIGN)

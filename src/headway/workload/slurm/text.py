@@ -120,7 +120,7 @@ class SacctText:
 
     def _check_header(self, line: int) -> None:
         if len(self.names) < 2:
-            message = "is no output of sacct --parsable2: its first line does not name columns between |"
+            message = "is not output of sacct --parsable2: its first line does not name columns between |"
             raise InputError(f"{message}; export with: {EXPORT}", file=self.name, line=line)
         if not {"JobID", "JobIDRaw"} & set(self.names) and any(name.isdigit() for name in self.names):
             message = "begins with a record, not with the names of the columns; export without --noheader"

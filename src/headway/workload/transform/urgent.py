@@ -136,7 +136,7 @@ def _arrival_times(
     if not isinstance(arrivals, str):
         times = np.sort(np.array([microseconds(time) for time in arrivals], np.int64))
         if (times < 0).any():
-            raise UsageError(f"inject: nobody arrives before 0, where the clock begins: {min(arrivals)}")
+            raise UsageError(f"inject: no job arrives before 0, where the clock begins: {min(arrivals)}")
         return times
     call = parse_call(arrivals)
     begin, end = (int(workload.submit.min()), int(workload.submit.max())) if len(workload) else (0, 0)

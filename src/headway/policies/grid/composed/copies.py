@@ -191,7 +191,7 @@ def copy_row(source: Table, target: Table, row: int, begin: int, end: int) -> No
 
 @kernel
 def copy_queues(source: State, target: State) -> None:
-    """Copy the queues and lists of each pool as far as they are in use; summaries are made anew."""
+    """Copy the queues and lists of each pool as far as they are in use; summaries are made again."""
     pools = source.queue.shape[0] // (2 * Q_FIELDS)
     upto = 0
     for q in range(2 * pools):

@@ -77,7 +77,7 @@ def reasons(memory: Memory, resources: list[str]) -> tuple[list[str], dict[int, 
     return names, {code: names.index(reason_name(code, resources)) for code in codes}
 
 
-DEEP = ("depth", "stood behind jobs that wait for ever, deeper than a loop looks: not run")
+DEEP = ("depth", "waited behind jobs that wait for ever, deeper than a loop looks: not run")
 REFUSED = {
     Reason.NONE: DEEP,
     Reason.PRIORITY: DEEP,
