@@ -10,8 +10,9 @@ What a page may hold:
     ```text             shows what is no command, such as a drawing; it is never run
 
 `<!-- exit 2 -->` on the line before a block says that its last command ends with that status. `<!-- filled
--->` there says that the output is whole: `python tests/documentation.py PAGE...` writes it, tests compare it;
-`<!-- filled 12 -->` cuts what a command prints after 12 lines and writes "..." below them.
+-->` there says that the output is whole: `python tests/documentation.py PAGE...` writes it, tests compare;
+`<!-- filled 12 -->` keeps the first 12 lines of what a command prints, `<!-- filled 12 and 3 -->` also the last
+3, with "..." for the rest.
 `<!-- drawn: gantt.svg -->` on the line before a picture says that the page's commands draw it, byte for byte.
 Every page finds log.swf and log.swf.gz, a small generated log of 300 jobs on 64 processors, and what
 :mod:`surroundings` puts in the place of a cluster and of the network; and the folder examples.
@@ -41,7 +42,7 @@ FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
 TITLE = re.compile(r'title="([^"]+)"')
 NAMED = re.compile(r"^(?:#|;|//) ([\w./-]+\.[a-z]+)$")
 EXIT = re.compile(r"<!-- exit (\d+) -->")
-FILLED = re.compile(r"<!-- filled(?: (\d+))? -->")
+FILLED = re.compile(r"<!-- filled(?: (\d+)(?: and (\d+))?)? -->")
 DRAWN = re.compile(r"<!-- drawn: (\S+) -->\n+!\[[^\]]*\]\(([^)]+)\)")
 SHELL = re.compile(r"[|<>&;*$`]|\\$")
 """What only a shell understands; a command without it runs in this process, which is far quicker."""
@@ -70,6 +71,8 @@ class Block:
     status: int = 0
     filled: int = 0
     """Lines of output that are written for each command; 0 where outputs are not filled in."""
+    last: int = 0
+    """Lines from its end that are written too."""
 
 
 def pages() -> list[Path]:
@@ -103,6 +106,7 @@ def blocks(text: str) -> list[Block]:
                 name,
                 int(status[1]) if status else 0,
                 int(filled[1] or 10**6) if filled else 0,
+                int(filled[2] or 0) if filled else 0,
             )
         )
         place = end + 1
@@ -189,7 +193,8 @@ class Reader:
             output = COMPILING.sub("", output)
             if block.filled and self.fills is not None:
                 whole = [line.rstrip() for line in output.strip("\n").splitlines()]
-                cut = [*whole[: block.filled], "..."] if len(whole) > block.filled + 1 else whole
+                rest = len(whole) - block.last
+                cut = [*whole[: block.filled], "...", *whole[rest:]] if rest > block.filled + 1 else whole
                 tidy = "\n".join(cut)
                 shown = f"$ {command}\n{tidy}\n" if tidy else f"$ {command}\n"
                 self.fills[block.line] = self.fills.get(block.line, "") + shown

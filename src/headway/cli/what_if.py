@@ -212,10 +212,10 @@ def replay(
 ) -> None:
     """Compare simulated waits with those that the log recorded.
 
-    Prints the mean absolute error, and tables by size, partition, account, QOS, queue, user and
-        week. A site runs by Slurm's own rules, under several phases of its controller's clocks. Rules are
-        switched off one by one to show where the remaining error comes from. The last sentence says whether to
-        trust the simulation, and for what.
+    Prints the mean absolute error, and tables by size, partition, account, QOS, queue, user and week. A site
+    runs by Slurm's own rules, under several phases of its controller's clocks. Rules are switched off one by
+    one to show where the remaining error comes from. The last sentence says whether to trust the simulation,
+    and for what.
     """
 
     check_choices(procs, platform, json, quiet, site)
@@ -258,7 +258,8 @@ def replay(
         not_modelled_table(console, inputs.workload.source, by_site_rules(found.policy))
         show(console, found, ranked)
         if not wanted:
-            hint = f"\nWith {len(inputs.workload):,} jobs, causes of the error are looked for only with --causes."
+            jobs = len(inputs.workload)
+            hint = f"\nWith {jobs:,} jobs, causes of the error are looked for only with --causes."
             console.print(hint if causes is None else "", style="dim")
         console.print(f"\n{found.verdict}", style="bold")
         if written := [str(place) for place in (out, report) if place is not None]:
