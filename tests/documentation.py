@@ -11,8 +11,8 @@ What a page may hold:
 
 `<!-- exit 2 -->` on the line before a block says that its last command ends with that status. `<!-- filled
 -->` there says that the output is whole: `python tests/documentation.py PAGE` writes it, tests compare
-it. `<!-- filled 12 -->` keeps the first 12 lines of what a command prints, `<!-- filled 12 and 3 -->` also the
-last 3, with "..." for the rest.
+it. `<!-- filled 12 -->` keeps the first 12 lines of what a command prints, `<!-- filled 12 and 3 -->` also
+the last 3, with "..." for the rest.
 `<!-- drawn: gantt.svg -->` on the line before a picture says that the page's commands draw it, byte for byte.
 Every page finds log.swf and log.swf.gz, a small generated log of 300 jobs on 64 processors, and what
 :mod:`surroundings` puts in the place of a cluster and of the network; and the folder examples.

@@ -260,7 +260,7 @@ def test_jobs_are_registered_while_it_runs(tmp_path: Path) -> None:
     [
         ({"job_id": "w0!3"}, "'w0!3', which there is already"),  # it is submitted later
         ({"job": {"res": 2.5, "profile": "p"}}, "2.5 is not a number of processors"),
-        ({"job": {"res": 1 << 70, "profile": "p"}}, "is no number of processors"),
+        ({"job": {"res": 1 << 70, "profile": "p"}}, "is not a number of processors"),
         ({"job": {"res": 1, "profile": "p", "walltime": math.inf}}, "inf is not a time in seconds"),
         ({"job": {"res": 1, "profile": "p", "walltime": math.nan}}, "nan is not a time in seconds"),
     ],
@@ -354,7 +354,7 @@ def test_a_scheduler_of_energy_is_refused_by_name() -> None:
     "text", ["", "{}", '{"now": -1, "events": []}', '{"now": 1, "events": [{}]}', "[1]", "null"]
 )
 def test_texts_that_are_no_messages(text: str) -> None:
-    with pytest.raises(HeadwayError, match="no message of Batsim's protocol"):
+    with pytest.raises(HeadwayError, match="not a message of Batsim's protocol"):
         parse(text, "the scheduler")
 
 
@@ -424,7 +424,7 @@ def test_an_answer_that_is_no_text() -> None:
         thread.start()
         with (
             connected(f"tcp://127.0.0.1:{port}", 20_000) as say,
-            pytest.raises(InputError, match="no message"),
+            pytest.raises(InputError, match="not a message"),
         ):
             parse(say("{}"), "the scheduler")
         thread.join()

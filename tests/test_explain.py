@@ -178,7 +178,7 @@ def test_who_was_promised_nothing_was_told_a_start() -> None:
     assert "It was promised to start by 9 s (8 s after it was submitted); it started 4 s earlier." in told(
         jobs, 1, "conservative", 2
     )
-    assert "It was told a start at 9 s (8 s after it was submitted); it started 4 s earlier." in told(
+    assert "It was given a start of 9 s (8 s after it was submitted); it started 4 s earlier." in told(
         jobs, 1, "conservative(compress=scratch)", 2
     )
 

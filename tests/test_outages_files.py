@@ -372,5 +372,5 @@ def test_events_may_come_through_a_pipe(tmp_path: Path) -> None:
 def test_a_packed_file_is_told_as_such(tmp_path: Path) -> None:
     """Its first bytes may look like a table of Slurm's."""
     (tmp_path / "events.csv.gz").write_bytes(b"\x1f\x8b\x08\x08|\x9d\xff|\n\x03\xfe")
-    with pytest.raises(InputError, match="is no text in UTF-8"):
+    with pytest.raises(InputError, match="is not text in UTF-8"):
         load_outages(tmp_path / "events.csv.gz", Platform.procs(8), None)

@@ -145,8 +145,8 @@ def test_a_real_log() -> None:
         (100.0, -10.0, 80.0, "Trust it for means, not for single jobs: the mean wait is 10% too short"),
         (100.0, 0.0, 80.0, "Trust it for means, not for single jobs: the mean wait is right"),
         (100.0, 90.0, 95.0, "Do not trust its waits: the mean wait is 90% too long"),
-        (0.0, 0.0, 0.0, "Trust it as far as it goes: nobody waited"),
-        (0.0, 5.0, 5.0, "Do not trust its waits: nobody waited in the log"),
+        (0.0, 0.0, 0.0, "No job waits, in the log or in the simulation"),
+        (0.0, 5.0, 5.0, "Do not trust its waits: jobs wait in the simulation"),
     ],
 )
 def test_one_sentence_says_whether_to_trust_it(

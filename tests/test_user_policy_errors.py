@@ -189,7 +189,7 @@ def test_a_policy_that_differs_every_time_is_told_where_it_stands(headway: Headw
             "Mine",
             "k must be given, as in ./mine.py:Mine(k=1)",
         ),
-        ("class Mine:\n    pass\n", "Mine", "this is no policy; write a function of the view"),
+        ("class Mine:\n    pass\n", "Mine", "this is not a policy; write a function of the view"),
         ("class Mine:\n    def decide(self): pass\n", "Mine", "policy's method is written decide(self, view"),
         ("def mine(view, now): pass\n", "mine", "a policy is called with the view alone, def mine(view)"),
         ("def mine(t, state): pass\n", "mine", "parameters t and state is compiled; write @compiled above"),
@@ -227,18 +227,18 @@ def test_a_class_in_place_of_its_object_and_other_things_are_refused() -> None:
     log = package.Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[1])
     with pytest.raises(HeadwayError, match=r"give an object of it, Limited\(\)"):
         package.simulate(log, 4, own_policies.Limited)
-    with pytest.raises(HeadwayError, match="is no policy"):
+    with pytest.raises(HeadwayError, match="is not a policy"):
         package.simulate(log, 4, 7)
 
 
 def test_other_things_in_the_place_of_workload_platform_and_schedule_are_refused() -> None:
     log = package.Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[1])
     for platform in ("rackham", None, 4.0):
-        with pytest.raises(UsageError, match=r"is no platform; give a number of processors"):
+        with pytest.raises(UsageError, match=r"is not a platform; give a number of processors"):
             package.simulate(log, platform, "easy")  # type: ignore[arg-type]
     assert package.simulate(log, np.int64(4), "easy").capacity == 4  # type: ignore[arg-type]
     for workload in ("log.swf", None):
-        with pytest.raises(UsageError, match=r"is no workload; read a log with headway.read"):
+        with pytest.raises(UsageError, match=r"is not a workload; read a log with headway.read"):
             package.simulate(workload, 4, "easy")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"'result' is not a schedule; load a folder with"):
         package.compare([package.simulate(log, 4, "fcfs"), "result"])  # type: ignore[list-item]

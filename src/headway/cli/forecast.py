@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -313,8 +314,9 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         )
     console.print(
         f"{counted(main.question.procs, 'processor')} for {duration(main.question.walltime)} under {policy}, "
-        f"asked at {clock(of.now)}: {counted(of.running, 'job')} running, {of.waiting:,} waiting\n"
+        f"asked at {clock(of.now)}: {counted(of.running, 'job')} running, {of.waiting:,} waiting"
     )
+    console.print(f"{_odds(main.wait(0.5), main.wait(0.9), wait)}\n", style="bold")
     table = table_of(">chance", ">starts within", ">start by", ">end by")
     for level in SHOWN:
         us = main.wait(level)
@@ -337,6 +339,14 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         _others(console, found, wait)
     for name in found.never:
         console.print(f"{name}: such a job could never start there")
+
+
+def _odds(half: int, most: int, wait: Callable[[int], str]) -> str:
+    """When the job starts with a chance of a half and of nine in ten (µs), in a sentence."""
+    if most <= 0:
+        return "It should start at once."
+    first = "start at once" if half <= 0 else f"have started within {wait(half)}"
+    return f"With a chance of 50% it will {first}, with 90% within {wait(most)}."
 
 
 def share(of: Told, within: int) -> str:

@@ -262,7 +262,7 @@ def submit(
     """Hand a task to the grid.
 
     Says which cluster takes it, on how many processors, and when it should start and end. The command begins
-    with the first word that is no option. Its words reach the program as they are; no shell sees them.
+    with the first word that is not an option. Its words reach the program as they are; no shell sees them.
     """
     from headway.live.task import Task
 

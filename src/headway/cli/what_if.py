@@ -95,7 +95,9 @@ def what_if(
         from headway.cli.tables import ledger_table
 
         ledger_table(output(), answers[0].base.workload.ledger)
-        for found in answers:
+        for place, found in enumerate(answers):
+            if place:
+                output().print()
             _show(output(), found)
         _care(output(), answers[0])
         if report is not None:
@@ -144,7 +146,7 @@ def _show(console: Console, found: Answer) -> None:
     from headway.what_if.answer import SURE
     from headway.what_if.sentences import findings
 
-    console.print(f"\n{found.name}", style="bold")
+    console.print(found.name, style="bold")
     for sentence in findings(found):
         console.print(sentence)
     waits = (">wait now (s)", ">with the change (s)", ">difference (s)")

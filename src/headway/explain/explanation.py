@@ -152,8 +152,7 @@ def what_decided(case: Case) -> list[str]:
 
 def _by_weights(code: int) -> str:
     if code not in WEIGHED:
-        return "The agent then had no other job to weigh, or none that its weights could "
-        "distinguish from this one."
+        return "The agent had no other job to weigh, or none that its weights distinguish from this one."
     return (
         f"What decided was the weight of {WEIGHED[code]}, as the agent had set it: by that it was furthest "
         "ahead of the next job that could have started."

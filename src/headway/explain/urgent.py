@@ -42,7 +42,7 @@ def suspended(case: Case) -> list[str]:
             were = "was a guest" if len(guests) == 1 else "were guests"
             others = f"{jobs(case.ids(guests))} {were} on some of them meanwhile"
         said.append(
-            f"It kept its processors ({shortened(sets[times[0]])}): {others}, and it went on there when none "
+            f"It kept its processors ({shortened(sets[times[0]])}): {others}, and it resumed there when none "
             "did."
         )
     return said

@@ -31,13 +31,14 @@ OF_REASON = {
     "moved": "#7F6000",
     "recorded": style.GREY,
 }
-"""A colour for each reason, grey where nobody knows it; those of urgent jobs are three lightnesses of one."""
+"""A colour for each reason, grey where it is not known; those of urgent jobs are three lightnesses of one."""
 
 WIDTHS = ("#FFE945", "#BCAF6F", "#7D7C78", "#414D6B", "#00224E")
 """From cividis, whose lightness alone tells the classes apart."""
 
-NAMED = 6
-"""Users or queues with a colour of their own; the others share grey."""
+OWNERS = (style.SKY, style.ORANGE, style.GREEN, style.BLUE, style.VERMILLION, style.PURPLE)
+"""Colours of the users or queues with the most work; the others share grey."""
+NAMED = len(OWNERS)
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def _by_owner(schedule: Schedule, column: str, window: tuple[int, int] | None) -
     named = owners[ranked[:NAMED]].tolist()
     names = [style.literal(schedule.workload.name_of(column, owner, str(owner))) for owner in named]
     others = len(owners) - len(names)
-    colours = [style.SKY, style.ORANGE, style.GREEN, style.BLUE, style.VERMILLION, style.PURPLE][: len(names)]
+    colours = list(OWNERS[: len(names)])
     if others:
         names, colours = [*names, counted(others, "other")], [*colours, style.GREY]
     return Colouring(code[place], names, colours)

@@ -48,8 +48,7 @@ def trust(overall: Row, seeds: Sequence[Row] = ()) -> str:
         return "Nothing can be said: no job has a recorded wait."
     if not mean:
         if not error:
-            return "No job waited in the log and none waits in the simulation, so this says little "
-            "about waits."
+            return "No job waits, in the log or in the simulation: this says little about waits."
         return "Do not trust its waits: jobs wait in the simulation, but none waited in the log."
     off, each = abs(bias) / mean, error / mean
     way = "too long" if bias > 0 else "too short"

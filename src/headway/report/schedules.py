@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from headway.figures.clock import unix_start
+from headway.figures.colouring import OF_REASON, OWNERS, WIDTHS
 from headway.figures.style import GREY, colour_of
 from headway.metrics import Comparison, compare
 from headway.metrics.catalogue import meaning_of, says_something, unit_text
@@ -19,13 +20,6 @@ from headway.report.verdict import log_name, verdict
 from headway.report.words import change, number, percent, quantity, span
 from headway.schedule import WHY, Schedule
 from headway.workload.divisions import divisions
-
-OF_WHY = {
-    "immediate": "#C9D8E8", "head": "#8C7AA9", "backfill": "#D9CE9A", "reservation": "#9C6B54",
-    "resumed": "#B9C48F", "redirected": "#E2A3B0", "urgent": "#5E4B6B", "urgent_backfill": "#A89BB0",
-    "urgent_preempt": "#33263D", "promoted": "#2B2B2B", "moved": "#6F7F5C", "recorded": "#A9B7C2",
-}  # fmt: skip
-"""Colours of the reasons of starts; none of them is the colour of a run."""
 
 TILES = {"mean_wait": "Mean wait", "p95_wait": "95th percentile of waits",
          "mean_bsld": "Mean bounded slowdown", "utilization": "Utilization"}  # fmt: skip
@@ -57,7 +51,9 @@ def schedules_page(
         "tau": tau,
         "origin": unix_start(schedules),
         "why": WHY,
-        "why_colours": [OF_WHY.get(name, GREY) for name in WHY],
+        "why_colours": [OF_REASON[name] for name in WHY],
+        "owner_colours": [*OWNERS, GREY],
+        "width_colours": WIDTHS,
         "divisions": keys[2:],
         "names": jobs.names,
         "jobs": jobs.describe(),

@@ -17,9 +17,8 @@ BELOW = """Means over all phases of the controller's clocks. The sections below 
 phase in detail, so their numbers differ a little."""
 
 
-FIGURE = """The mark is the difference of the mean wait, left of the line where jobs wait shorter; the bar is
-its 95 % interval over weeks and clock phases, given enough weeks. Only differences
-that are more than chance have a colour."""
+FIGURE = """The mark is the difference of the mean wait, left of the line where jobs wait less; the bar is its
+95 % interval over weeks and clock phases. Only differences that are more than chance have a colour."""
 
 
 def what_if_page(answers: Sequence[Answer], command: str = "") -> str:
@@ -87,15 +86,15 @@ def _paragraphs(sentences: Sequence[str]) -> str:
 
 
 def _figure(found: Answer) -> str:
-    """A bar from bound to bound and a mark at the mean, for everybody and then for each class."""
+    """A bar from bound to bound and a mark at the mean, for all jobs and then for each class."""
     waits = found.overall
     bounds = (waits.difference_low, waits.difference_high) if waits.enough else (None, None)
     chance = not waits.significant or min(found.whole.changes) < 0 < max(found.whole.changes)
-    lines = [("everybody", waits.pairs, waits.difference, *bounds, not chance)]
+    lines = [("all jobs", waits.pairs, waits.difference, *bounds, not chance)]
     kinds = {kind: place for place, kind in enumerate(("partition", "account", "qos", "size"))}
     for one in sorted(found.classes, key=lambda one: kinds.get(one.kind, len(kinds))):
         if one.jobs == waits.pairs:
-            continue  # everybody, under another name
+            continue  # all jobs, under another name
         low, high = one.bounds or (None, None)
         lines.append((f"{one.kind} {one.name}", one.jobs, one.difference, low, high, bool(one.sure)))
     ends = [value for line in lines for value in line[2:5] if value is not None]

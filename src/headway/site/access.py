@@ -151,8 +151,7 @@ def read_groups(file: Path) -> dict[str, frozenset[str]] | None:
             continue
         parts = text.split(":")
         if len(parts) != 4 or not parts[0].strip():
-            message = f"{line.strip()!r} is not a line of getent group; it should look like "
-            "phys:x:1001:ann,bob"
+            message = f"{line.strip()!r} is not a line of getent group, such as phys:x:1001:ann,bob"
             raise InputError(message, file=file, line=number)
         users = frozenset(name.strip() for name in parts[3].split(",") if name.strip())
         name = parts[0].strip()

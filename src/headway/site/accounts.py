@@ -36,7 +36,7 @@ def table(path: Path, what: str) -> Iterator[Entry]:
         if not names:
             names = [name.replace(" ", "").strip() for name in cells]
             if len(names) < 2:
-                message = f"is no table of {what}: its first line does not name columns between |"
+                message = f"is not a table of {what}: its first line does not name columns between |"
                 raise InputError(f"{message}; export with --parsable2", file=path, line=number)
             continue
         if len(cells) < len(names):

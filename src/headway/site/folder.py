@@ -205,9 +205,8 @@ def _configuration(folder: Path) -> tuple[Config, list[Entry]]:
     """Parameters, and the lines of slurm.conf that define nodes, partitions and sets of nodes."""
     file = next((folder / name for name in CONFIGURATION if (folder / name).is_file()), None)
     if file is None:
-        message = "is a folder without slurm.conf and config.txt (scontrol show config), so it is "
-        "not a site; "
-        message += "name the folder of a site, or a log"
+        message = "is a folder without slurm.conf and config.txt (scontrol show config), so it is not a "
+        message += "site; name the folder of a site, or a log"
         raise InputError(message, file=folder)
     if file.name != "slurm.conf":
         return Config(_pairs(list(parameters_shown(file)))), []

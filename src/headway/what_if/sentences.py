@@ -173,7 +173,7 @@ def _users(users: Sequence[Class]) -> list[str]:
     if not gain and not lose:
         return [f"None of {len(known):,} users {clearly}gains or loses."]
     less, more = (f"{len(some):,}" if some else "none" for some in (gain, lose))
-    gains, loses = ("s" * (len(some) == 1) for some in (gain, lose))
+    gains, loses = ("s" * (len(some) < 2) for some in (gain, lose))
     text = f"Of {len(known):,} users, {less} {clearly}gain{gains} and {more} lose{loses}"
     if gain:
         most = min(gain, key=lambda one: one.difference)

@@ -125,9 +125,7 @@ function jobTable(first, open) {
 
 // ---- colours of the Gantt chart: a class per job, and the name and colour of each class -------
 
-// None of these is the colour of a run (figures/style.py): one colour, one meaning.
-const OWNERS = ["#8C7AA9", "#D9CE9A", "#9C6B54", "#B9C48F", "#E2A3B0", "#5E4B6B"], OTHERS = "#D5D8DC";
-const WIDTHS = ["#FFE945", "#BCAF6F", "#7D7C78", "#414D6B", "#00224E"];
+// The colours are those of the Gantt charts that figures/gantt.py draws.
 
 function byWhy(schedule) {
   const seen = PAGE.why.map((_, code) => code).filter((code) => schedule.why.includes(code));
@@ -142,21 +140,21 @@ function bySize(schedule) {
   const m = schedule.data.capacity, limits = [32, 8, 4, 2].map((d) => Math.max(1, Math.floor(m / d)));
   const codes = schedule.procs.map((procs) => limits.filter((limit) => procs > limit).length);
   const names = [...limits, m].map((high, i, all) => (i ? `${digits(all[i - 1] + 1)}–${digits(high)}` : `1–${digits(high)}`) + " processors");
-  return { codes, names, colours: WIDTHS };
+  return { codes, names, colours: PAGE.width_colours };
 }
 function byOwner(key, time) {
   return (schedule) => {
-    const { jobs } = schedule, area = new Map();
+    const { jobs } = schedule, area = new Map(), owners = PAGE.owner_colours.slice(0, -1);
     for (const i of schedule.present) {
       const code = jobs[key][i], inside = Math.min(schedule.end[i], time.to) - Math.max(schedule.start[i], time.from);
       if (inside > 0) area.set(code, (area.get(code) || 0) + schedule.procs[i] * inside);
     }
-    const ranked = [...area.keys()].sort((a, b) => area.get(b) - area.get(a)).slice(0, OWNERS.length);
+    const ranked = [...area.keys()].sort((a, b) => area.get(b) - area.get(a)).slice(0, owners.length);
     const place = new Map(ranked.map((code, i) => [code, i]));
     const codes = jobs[key].map((code) => place.get(code) ?? ranked.length);
     const label = (code) => `${key} ${code < 0 ? "–" : jobs.names[key] ? jobs.names[key][code] : code}`;
-    const names = ranked.map(label), colours = OWNERS.slice(0, ranked.length);
-    if (area.size > ranked.length) names.push(`${area.size - ranked.length} others`), colours.push(OTHERS);
+    const names = ranked.map(label), colours = owners.slice(0, ranked.length);
+    if (area.size > ranked.length) names.push(`${area.size - ranked.length} others`), colours.push(PAGE.owner_colours.at(-1));
     return { codes, names, colours };
   };
 }
