@@ -16,8 +16,8 @@ from headway.platform import Platform
 from headway.replay import Fidelity, fidelity
 from headway.site import Site
 from headway.units import SECOND
+from headway.what_if.answer import simulate_all, with_seeds
 from headway.what_if.causes import causes, possible, rules_off, told
-from headway.what_if.runs import simulate_all, with_seeds
 from slurm_files import slurm_file
 from test_site import site_folder
 from test_what_if import workload

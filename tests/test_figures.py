@@ -22,11 +22,10 @@ from headway import Schedule
 from headway.errors import UsageError
 from headway.figures import distribution, gantt, queue, save, utilization
 from headway.figures.bands import bands
-from headway.figures.clock import dates
 from headway.figures.colouring import OF_REASON, WIDTHS, colouring
-from headway.figures.distribution import steps
-from headway.figures.painting import strips
-from headway.figures.raster import raster
+from headway.figures.curves import dates, steps
+from headway.figures.gantt import strips
+from headway.figures.style import raster
 from headway.metrics import busy_processors
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.schedule import WHY

@@ -15,7 +15,7 @@ from headway.errors import InputError
 from headway.replay import fidelity, recorded
 from headway.replay.reasons import reasons
 from headway.replay.sentences import trust
-from headway.report.replay import replay_page
+from headway.report.answers import replay_page
 from headway.site.model import Association
 from headway.what_if.causes import Cause
 from headway.workload import Workload, read

@@ -20,7 +20,7 @@ from headway.campaign import Results
 from headway.errors import UsageError
 from headway.metrics import compare
 from headway.report import campaign_page, schedules_page
-from headway.report.columns import packed, packed_times, unpacked
+from headway.report.jobs import packed, packed_times, unpacked
 from headway.schedule import WHY
 from headway.workload import Header, Workload
 from small_schedules import pieces, schedule

@@ -17,7 +17,7 @@ from headway.campaign import Results
 from headway.metrics import busy_processors, queue_length
 from headway.replay import fidelity
 from headway.report import campaign_page, schedules_page, write
-from headway.report.replay import replay_page
+from headway.report.answers import replay_page
 from headway.schedule import WHY
 from headway.workload.header import Header, Source
 from small_schedules import easy_starts, fcfs_starts, schedule

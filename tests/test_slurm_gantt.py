@@ -8,11 +8,9 @@ from matplotlib.collections import LineCollection
 
 import headway
 from headway import Schedule
-from headway.figures.bands import bands
+from headway.figures.bands import Away, all_away, bands
 from headway.figures.gantt import gantt
-from headway.figures.outages import Away, all_away
-from headway.report.columns import unpacked
-from headway.report.jobs import job_table, schedule_data
+from headway.report.jobs import job_table, schedule_data, unpacked
 from headway.site.model import NodeEvent, Reservation
 from slurm_by_hand import BEGAN, log, simulated, site
 from test_slurm_gang import gang

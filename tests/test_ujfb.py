@@ -15,7 +15,7 @@ from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
 from headway.figures.bands import bands
-from headway.figures.painting import strips
+from headway.figures.gantt import strips
 from headway.metrics.summary import summarise
 from headway.platform import Cluster, Platform
 from headway.schedule import ENDED, WHY

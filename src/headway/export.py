@@ -9,7 +9,7 @@ import csv
 from pathlib import Path
 
 from headway.figures.bands import bands
-from headway.figures.painting import strips
+from headway.figures.gantt import strips
 from headway.metrics.outages import lost
 from headway.platform import processor_sets
 from headway.schedule import Schedule

@@ -277,7 +277,7 @@ def report(
             text = _campaign(campaigns[0], title)
         else:
             text = _schedules(folders, saved_schedules(folders, quiet), name, title, side_by_side)
-        from headway.report.assembly import write
+        from headway.report.page import write
 
         write(text, out)
     if not quiet:

@@ -336,7 +336,7 @@ def _save(comparison: Comparison, folder: Path, force: bool, spreadsheet: bool) 
 def _write_report(comparison: Comparison, file: Path) -> None:
     """The page that ``headway report`` makes of the same runs."""
     from headway.report import schedules_page
-    from headway.report.assembly import write
+    from headway.report.page import write
 
     write(schedules_page(comparison.schedules, this_command(), names=comparison.names), file)
 

@@ -120,7 +120,7 @@ def _variants(change: list[str] | None, against: list[str] | None, file: Path | 
 def _answers(inputs: Inputs, base: Case, cases: dict[str, Case], seeds: int) -> list[Answer]:
     """Base and variants, each under its seeds, as many runs at a time as there are cores."""
     from headway.what_if import answer, with_seeds
-    from headway.what_if.runs import simulate_each
+    from headway.what_if.answer import simulate_each
 
     runs = [with_seeds(case, seeds) for case in (base, *cases.values())]
     count = sum(map(len, runs))
@@ -134,8 +134,8 @@ def _answers(inputs: Inputs, base: Case, cases: dict[str, Case], seeds: int) -> 
 
 
 def _report(answers: list[Answer], file: Path) -> None:
-    from headway.report.assembly import write
-    from headway.report.what_if import what_if_page
+    from headway.report.answers import what_if_page
+    from headway.report.page import write
 
     write(what_if_page(answers, this_command()), file)
 
@@ -241,8 +241,8 @@ def replay(
     left_out = first.workload.ledger
     document = found.describe() | {"causes": [one.describe() for one in ranked]} | {"ledger": left_out.rows()}
     if report is not None:
-        from headway.report.assembly import write
-        from headway.report.replay import replay_page
+        from headway.report.answers import replay_page
+        from headway.report.page import write
 
         write(replay_page(found, ranked, first, this_command()), report)
     if out is not None:
@@ -273,8 +273,8 @@ def _score(
 ) -> tuple[Fidelity, list[Cause], Schedule]:
     """The fidelity of the base over its seeds, the causes where they are wanted, and the first run."""
     from headway.replay import fidelity
+    from headway.what_if.answer import simulate_each, with_seeds
     from headway.what_if.causes import causes, possible, rules_off
-    from headway.what_if.runs import simulate_each, with_seeds
 
     variants = possible(rules_off(base)) if wanted else {}
     runs = [with_seeds(case, seeds) for case in (base, *variants.values())]

@@ -6,9 +6,8 @@ PNG.
 
 from __future__ import annotations
 
-from headway.figures.distribution import distribution
+from headway.figures.curves import distribution, queue, utilization
 from headway.figures.gantt import gantt
-from headway.figures.over_time import queue, utilization
 from headway.figures.style import save
 
 __all__ = ["distribution", "gantt", "queue", "save", "utilization"]

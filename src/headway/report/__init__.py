@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headway.report.assembly import write
 from headway.report.campaigns import campaign_page
+from headway.report.page import write
 from headway.report.schedules import schedules_page
 from headway.report.side_by_side import side_by_side_page
 

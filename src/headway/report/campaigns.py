@@ -13,10 +13,21 @@ from headway.errors import UsageError
 from headway.figures.style import colour_of
 from headway.metrics.catalogue import BY_NAME
 from headway.plain import counted
-from headway.report.assembly import asset, page, section, verdict_section
-from headway.report.provenance import facts_table, record_details
-from headway.report.table import Cell, Column, table
-from headway.report.words import change, number, quantity, strong
+from headway.report.page import (
+    Cell,
+    Column,
+    asset,
+    change,
+    facts_table,
+    number,
+    page,
+    quantity,
+    record_details,
+    section,
+    strong,
+    table,
+    verdict_section,
+)
 
 JUDGED = ("mean_bsld", "mean_wait", "p95_wait", "max_bsld", "utilization")
 """Metrics a campaign is judged by where it has them; the first of them gives the verdict."""

@@ -13,11 +13,23 @@ from headway.figures.style import colour_of
 from headway.metrics import summarise
 from headway.metrics.catalogue import BY_NAME, unit_of, unit_text
 from headway.plain import counted
-from headway.report.assembly import page, section, tabs, verdict_section
-from headway.report.provenance import facts_table, ledger_section
-from headway.report.table import Cell, Column, table
-from headway.report.verdict import log_name, of_one
-from headway.report.words import number, percent, quantity, span, strong
+from headway.report.page import (
+    Cell,
+    Column,
+    facts_table,
+    ledger_section,
+    number,
+    page,
+    percent,
+    quantity,
+    section,
+    span,
+    strong,
+    table,
+    tabs,
+    verdict_section,
+)
+from headway.report.schedules import log_name, of_one
 from headway.schedule import Schedule
 
 CARE = """The runs are of different logs. Job 1 of one is not job 1 of another, so nothing here is paired. A

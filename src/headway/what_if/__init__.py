@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from headway.what_if.answer import Answer, answer
-from headway.what_if.runs import simulate_all, with_seeds
+from headway.what_if.answer import Answer, answer, simulate_all, with_seeds
 from headway.what_if.sentences import sentences
 
 __all__ = ["Answer", "answer", "sentences", "simulate_all", "with_seeds"]
