@@ -92,7 +92,7 @@ def test_a_right_rule_is_needed() -> None:
     found = scored(base, true)
     ranked = causes(found, {rule: scored(case, true) for rule, case in rules_off(base).items()})
     assert (ranked[-1].rule, ranked[-1].verdict) == ("backfilling", "needed")
-    assert "No rule is sure to make it worse" in " ".join(told(found, ranked))
+    assert "No rule clearly makes it worse" in " ".join(told(found, ranked))
 
 
 def test_with_few_seeds_a_large_change_is_not_called_no_effect() -> None:

@@ -102,13 +102,13 @@ def test_another_policy_counts_processors(policy: str) -> None:
 
 def test_a_fifth_more_jobs() -> None:
     found = asked("jobs=+20%")
-    assert (len(found.variant), found.overall.pairs) == (1920, 1600) and found.overall.difference > 3600
-    assert any("The base runs 1,600 jobs and the variant 1,920" in said for said in sentences(found))
+    assert (len(found.variant), found.overall.pairs) == (7140, 5950) and found.overall.difference > 1800
+    assert any("The base runs 5,950 jobs and the variant 7,140" in said for said in sentences(found))
 
 
 def test_the_answer_says_how_true_the_base_is() -> None:
     said = " ".join(sentences(asked("nodes=+10%")))
-    assert "95% interval over 7 weeks" in said
+    assert "95% interval over 26 weeks" in said
     assert "How close the base comes: its mean wait is" in said
     assert "of its starts are within ten minutes" in said
     assert said.endswith("and whatever is not modelled.") or "not modelled of the site" in said
@@ -151,13 +151,13 @@ def test_the_interval_over_weeks() -> None:
     """A wait falls by no more than all of it; without bounds of the change the difference has them."""
     found = asked("nodes=+10%").overall
     wide = replace(found, change_low=-1.57, change_high=-0.08, difference_low=-900.0, difference_high=-60.0)
-    assert _over_weeks(wide) == " (95% interval over 7 weeks: -100% to -8%)"
+    assert _over_weeks(wide) == " (95% interval over 26 weeks: -100% to -8%)"
     huge = replace(wide, change_low=2.5, change_high=3492.26)
     assert _over_weeks(huge) == _over_weeks(replace(huge, change_low=None))
     without = replace(wide, change_low=None, change_high=None)
-    assert _over_weeks(without) == " (95% interval over 7 weeks: -15 min to -60 s)"
+    assert _over_weeks(without) == " (95% interval over 26 weeks: -15 min to -60 s)"
     unsure = replace(without, difference_high=60.0)
-    assert _over_weeks(unsure) == " (95% interval over 7 weeks: -15 min to +60 s, so it may be chance)"
+    assert _over_weeks(unsure) == " (95% interval over 26 weeks: -15 min to +60 s, so it may be chance)"
     assert _over_weeks(replace(wide, blocks=2)) == "; 2 weeks are too few for an interval"
 
 
