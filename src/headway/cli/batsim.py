@@ -18,8 +18,7 @@ from headway.writing import check_replaceable
 batsim = group("batsim", "Run Batsim's schedulers here, or our policies in Batsim.")
 
 Socket = Annotated[
-    str | None,
-    options.value("--socket", "URL", "Where the scheduler listens, as tcp://localhost:28000."),
+    str | None, options.value("--socket", "URL", "Where the scheduler listens, as tcp://localhost:28000.")
 ]
 
 
@@ -39,20 +38,16 @@ def run(
         ),
     ] = True,
     forward_profiles: Annotated[
-        bool,
-        options.flag("--forward-profiles-on-submission", "Send each job's profile with it."),
+        bool, options.flag("--forward-profiles-on-submission", "Send each job's profile with it.")
     ] = False,
     record: Annotated[
-        Path | None,
-        options.value("--record", "FILE", "Write every message into this file."),
+        Path | None, options.value("--record", "FILE", "Write every message into this file.")
     ] = None,
     replay: Annotated[
-        Path | None,
-        options.value("--replay", "FILE", "Take the answers of a recorded exchange; no socket."),
+        Path | None, options.value("--replay", "FILE", "Take the answers of a recorded exchange; no socket.")
     ] = None,
     patience: Annotated[
-        float,
-        options.value("--timeout", "SECONDS", "How long the scheduler may take to answer."),
+        float, options.value("--timeout", "SECONDS", "How long the scheduler may take to answer.")
     ] = 3600,
     out: options.Out = None,
     force: options.Force = False,

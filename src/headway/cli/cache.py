@@ -66,8 +66,7 @@ def clear() -> None:
 @command("warm", "headway cache warm easy conservative", of=cache)
 def warm(
     policy: Annotated[
-        list[str] | None,
-        options.argument("[POLICY]...", "What to compile, or all for every policy."),
+        list[str] | None, options.argument("[POLICY]...", "What to compile, or all for every policy.")
     ] = None,
     workers: Annotated[
         int | None,
@@ -76,8 +75,7 @@ def warm(
         ),
     ] = None,
     built: Annotated[
-        bool,
-        options.flag("--built", "Compile for any processor of this kind, into the package itself."),
+        bool, options.flag("--built", "Compile for any processor of this kind, into the package itself.")
     ] = False,
 ) -> None:
     """Compile policies now, in all their forms, so that no simulation has to wait for it."""

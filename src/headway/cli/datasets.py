@@ -174,8 +174,7 @@ def _wanted(sha256: str) -> str:
 def download(
     name: Name,
     url: Annotated[
-        str | None,
-        options.value("--url", "URL", "Address to download from; by default the archive."),
+        str | None, options.value("--url", "URL", "Address to download from; by default the archive.")
     ] = None,
     sha256: Sum = "",
     allow_http: Annotated[bool, options.flag("--allow-http", "Allow a download without encryption.")] = False,

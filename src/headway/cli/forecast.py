@@ -45,8 +45,7 @@ def when(
         str, options.value("--walltime", "TIME", "Walltime of the job: 90, 10m, 6h or 2d.")
     ] = "",
     job: Annotated[
-        int | None,
-        options.number("--job", "N", "A job of the log instead of a new one.", 0),
+        int | None, options.number("--job", "N", "A job of the log instead of a new one.", 0)
     ] = None,
     at: Annotated[
         str,
@@ -572,10 +571,7 @@ def _show_check(console: Console, document: dict[str, Any]) -> None:
     told = "simulated under it" if document["truth"] == "simulated" else "as the log recorded them"
     policy = brief(document["policy"])
     console.print(f"{policy}; waits {told}; {counted(document['draws'], 'draw')}\n")
-    for key, title in (
-        ("all", "All judged jobs"),
-        ("unsure", "Jobs whose start at once was not certain"),
-    ):
+    for key, title in (("all", "All judged jobs"), ("unsure", "Jobs whose start at once was not certain")):
         scores = document[key]
         console.print(f"{title}: {scores['jobs']:,}", style="bold")
         if scores["jobs"]:

@@ -207,12 +207,10 @@ def submit(
         ),
     ],
     walltime: Annotated[
-        str,
-        options.value("--walltime", "TIME", "Longest run: seconds, or 10m, 2h, 1d.", show_default=False),
+        str, options.value("--walltime", "TIME", "Longest run: seconds, or 10m, 2h, 1d.", show_default=False)
     ],
     procs: Annotated[
-        int,
-        options.number("--procs", "N", "Processors that the walltime is for.", 1, 2**31 - 1),
+        int, options.number("--procs", "N", "Processors that the walltime is for.", 1, 2**31 - 1)
     ] = 1,
     fraction: Annotated[
         float | None,
@@ -590,16 +588,14 @@ def shadow(
     grid: Annotated[Path, options.argument("GRID.toml|LOG.jsonl", "The grid's file; or a log, to compare.")],
     cluster: Annotated[str, options.argument("CLUSTER", "Which Slurm cluster of the grid.")] = "",
     policy: Annotated[
-        list[str] | None,
-        options.value("--policy", "SPEC", f"Policy: {options.SPEC}", show_default=False),
+        list[str] | None, options.value("--policy", "SPEC", f"Policy: {options.SPEC}", show_default=False)
     ] = None,
     log: Annotated[
         Path, options.value("--log", "FILE", "Where each look is added as a line of JSON.")
     ] = Path("shadow.jsonl"),
     every: Annotated[float, options.value("--every", "SECONDS", "Time between two looks.")] = 30,
     looks: Annotated[
-        int,
-        options.number("--looks", "N", "Stop after N looks at the queue; 0 runs until interrupted.", 0),
+        int, options.number("--looks", "N", "Stop after N looks at the queue; 0 runs until interrupted.", 0)
     ] = 0,
     json: options.Json = False,
 ) -> None:

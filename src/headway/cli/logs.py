@@ -224,12 +224,10 @@ def weeks(
         ),
     ] = "aligned",
     count: Annotated[
-        int | None,
-        options.number("--count", "N", "Number of weeks; all by default.", 0),
+        int | None, options.number("--count", "N", "Number of weeks; all by default.", 0)
     ] = None,
     draw: Annotated[
-        int | None,
-        options.number("--draw", "SEED", "Draw them at random instead of taking the first.", 0),
+        int | None, options.number("--draw", "SEED", "Draw them at random instead of taking the first.", 0)
     ] = None,
     rule: options.Rules = None,
     json: options.Json = False,

@@ -103,28 +103,23 @@ def policy_names(incomplete: str) -> list[str]:
 
 
 Policy: TypeAlias = Annotated[
-    str,
-    value("--policy", "SPEC", f"Policy: {SPEC}", show_default=False, autocompletion=policy_names),
+    str, value("--policy", "SPEC", f"Policy: {SPEC}", show_default=False, autocompletion=policy_names)
 ]
 Procs: TypeAlias = Annotated[
     int | None,
     number("--procs", "N", "Processors of the machine; by default those in the log's header.", 1, 2**31 - 1),
 ]
 PlatformFile: TypeAlias = Annotated[
-    str | None,
-    value("--platform", "FILE", "Platform file (TOML), or the name of a known platform."),
+    str | None, value("--platform", "FILE", "Platform file (TOML), or the name of a known platform.")
 ]
 SiteFolder: TypeAlias = Annotated[
-    Path | None,
-    value("--site", "DIR", "Folder with a Slurm site's configuration; see headway site."),
+    Path | None, value("--site", "DIR", "Folder with a Slurm site's configuration; see headway site.")
 ]
 Annotations: TypeAlias = Annotated[
-    Path | None,
-    value("--annotations", "FILE", "CSV with further columns for the jobs, such as deadlines."),
+    Path | None, value("--annotations", "FILE", "CSV with further columns for the jobs, such as deadlines.")
 ]
 Rules: TypeAlias = Annotated[
-    list[str] | None,
-    value("--rule", "KEY=VALUE", "Reading rule, such as overrun=trust; may be repeated."),
+    list[str] | None, value("--rule", "KEY=VALUE", "Reading rule, such as overrun=trust; may be repeated.")
 ]
 Events: TypeAlias = Annotated[
     list[Path] | None,
@@ -160,8 +155,7 @@ Feedback: TypeAlias = Annotated[
     ),
 ]
 PolicyInForce: TypeAlias = Annotated[
-    str,
-    value("--policy", "SPEC", f"Policy in force, by default slurm(seed=1) for a site, else easy: {SPEC}"),
+    str, value("--policy", "SPEC", f"Policy in force, by default slurm(seed=1) for a site, else easy: {SPEC}")
 ]
 Simulated: TypeAlias = Annotated[
     bool, flag("--simulated", "Take the log as simulated under the policy, not as recorded.")
@@ -169,12 +163,10 @@ Simulated: TypeAlias = Annotated[
 Draws: TypeAlias = Annotated[int, number("--draws", "N", "Simulated futures of a job.", 10, 10_000)]
 Seed: TypeAlias = Annotated[int, number("--seed", "N", "Seed of the random numbers.", 0)]
 Seeds: TypeAlias = Annotated[
-    int,
-    number("--seeds", "N", "Phases of the controller's clocks that slurm is run with.", 1, 100),
+    int, number("--seeds", "N", "Phases of the controller's clocks that slurm is run with.", 1, 100)
 ]
 Out: TypeAlias = Annotated[
-    Path | None,
-    value("--out", "DIR", "Write schedule, summary and provenance into this folder."),
+    Path | None, value("--out", "DIR", "Write schedule, summary and provenance into this folder.")
 ]
 Force: TypeAlias = Annotated[bool, flag("--force", "Replace files in a folder that is not empty.")]
 ReplaceFile: TypeAlias = Annotated[bool, flag("--force", "Replace FILE where it exists.")]
@@ -192,8 +184,7 @@ Stream: TypeAlias = Annotated[
     ),
 ]
 Spreadsheet: TypeAlias = Annotated[
-    bool,
-    flag("--spreadsheet", "In CSV files, quote names that a spreadsheet would take for formulas."),
+    bool, flag("--spreadsheet", "In CSV files, quote names that a spreadsheet would take for formulas.")
 ]
 Json: TypeAlias = Annotated[bool, flag("--json", "Print one JSON document instead of tables.")]
 Quiet: TypeAlias = Annotated[bool, flag("--quiet", "Print nothing but errors.")]
@@ -217,11 +208,7 @@ def parse_rules(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def check_choices(
-    procs: int | None,
-    platform: str | None,
-    json: bool = False,
-    quiet: bool = False,
-    site: Path | None = None,
+    procs: int | None, platform: str | None, json: bool = False, quiet: bool = False, site: Path | None = None
 ) -> None:
     """Refuse options that contradict each other before anything is read."""
     if site is not None and (procs is not None or platform is not None):

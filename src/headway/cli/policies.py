@@ -15,8 +15,7 @@ from headway.policies.spec import Spec, parse_spec
 @command("policies", example="headway policies easy")
 def policies(
     name: Annotated[
-        str | None,
-        options.argument("NAME", "Show this policy in full.", autocompletion=options.policy_names),
+        str | None, options.argument("NAME", "Show this policy in full.", autocompletion=options.policy_names)
     ] = None,
     check: Annotated[
         str | None,
@@ -27,8 +26,7 @@ def policies(
         ),
     ] = None,
     skip: Annotated[
-        list[str] | None,
-        options.value("--skip", "INVARIANT", "With --check: leave this invariant out."),
+        list[str] | None, options.value("--skip", "INVARIANT", "With --check: leave this invariant out.")
     ] = None,
 ) -> int:
     """List the policies, show one in full, or check one."""

@@ -45,8 +45,7 @@ def explain(
         bool, options.flag("--longest", "Instead of JOB: the job that waited longest.")
     ] = False,
     user: Annotated[
-        str | None,
-        options.value("--user", "NAME", "Instead of JOB: this user's job that waited longest."),
+        str | None, options.value("--user", "NAME", "Instead of JOB: this user's job that waited longest.")
     ] = None,
     what_if: Annotated[
         bool,
@@ -143,12 +142,10 @@ def plot(
         ),
     ] = "gantt",
     first: Annotated[
-        float | None,
-        options.value(FIRST, "S", "Start of the figure, in seconds after the first submission."),
+        float | None, options.value(FIRST, "S", "Start of the figure, in seconds after the first submission.")
     ] = None,
     last: Annotated[
-        float | None,
-        options.value(LAST, "S", "End of the figure, in seconds after the first submission."),
+        float | None, options.value(LAST, "S", "End of the figure, in seconds after the first submission.")
     ] = None,
     colour: Annotated[
         str | None,
@@ -243,8 +240,7 @@ def report(
         ),
     ],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Report to write; by default DIR.html."),
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Report to write; by default DIR.html.")
     ] = None,
     name: Annotated[
         list[str] | None,
@@ -252,8 +248,7 @@ def report(
     ] = None,
     title: Annotated[str, options.value("--title", "TEXT", "Title of the page.")] = "",
     side_by_side: Annotated[
-        bool,
-        options.flag("--side-by-side", "Describe runs of different logs; nothing is paired or judged."),
+        bool, options.flag("--side-by-side", "Describe runs of different logs; nothing is paired or judged.")
     ] = False,
     force: options.ReplaceFile = False,
     quiet: options.Quiet = False,

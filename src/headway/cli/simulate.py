@@ -218,8 +218,7 @@ def compare(
     ] = 3,
     out: options.Out = None,
     report: Annotated[
-        Path | None,
-        options.value("--report", "FILE", "Write the comparison as a report: .html."),
+        Path | None, options.value("--report", "FILE", "Write the comparison as a report: .html.")
     ] = None,
     force: options.Force = False,
     spreadsheet: options.Spreadsheet = False,

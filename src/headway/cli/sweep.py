@@ -38,22 +38,18 @@ COLUMNS = ("blocks", "base", "value", "change", "change_low", "change_high", "ve
 def sweep(
     spec: Annotated[Path, options.argument("SPEC.toml", "Sweep file.")],
     workers: Annotated[
-        int | None,
-        options.number("--workers", "N", "Worker processes; all cores by default.", 1, 4096),
+        int | None, options.number("--workers", "N", "Worker processes; all cores by default.", 1, 4096)
     ] = None,
     dask: Annotated[
-        str | None,
-        options.value("--dask", "ADDRESS", "Work on this Dask cluster, as in tcp://host:8786."),
+        str | None, options.value("--dask", "ADDRESS", "Work on this Dask cluster, as in tcp://host:8786.")
     ] = None,
     out: Annotated[
-        Path | None,
-        options.value("--out", "DIR", "Folder of the results; by default named after the file."),
+        Path | None, options.value("--out", "DIR", "Folder of the results; by default named after the file.")
     ] = None,
     retry_failed: Annotated[bool, options.flag("--retry-failed", "Run failed cells again.")] = False,
     fresh: Annotated[bool, options.flag("--fresh", "Run all cells again.")] = False,
     metric: Annotated[
-        str | None,
-        options.value("--metric", "NAME", "Judge policies by this metric; mean_bsld by default."),
+        str | None, options.value("--metric", "NAME", "Judge policies by this metric; mean_bsld by default.")
     ] = None,
     table: Annotated[
         Path | None,
@@ -340,8 +336,7 @@ def _bar() -> Iterator[Tell]:
 @command("reproduce", example="headway reproduce redirection --trace curie=curie.swf.gz --out redirection")
 def reproduce(
     paper: Annotated[
-        str,
-        options.argument("PAPER", "redirection, locality, urgent, deadline, reallocation, or all."),
+        str, options.argument("PAPER", "redirection, locality, urgent, deadline, reallocation, or all.")
     ],
     trace: Annotated[
         list[str] | None,
@@ -370,8 +365,7 @@ def reproduce(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        options.value("--out", "DIR", "Folder of the results; by default named after the paper."),
+        Path | None, options.value("--out", "DIR", "Folder of the results; by default named after the paper.")
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:

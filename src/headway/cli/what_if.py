@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 def what_if(
     trace: Annotated[str, options.argument("SITE|LOG", "A site's folder, or a job log.")] = "",
     change: Annotated[
-        list[str] | None,
-        options.argument("CHANGE...", "Changes made together; --list shows them all."),
+        list[str] | None, options.argument("CHANGE...", "Changes made together; --list shows them all.")
     ] = None,
     against: Annotated[
         list[str] | None,
@@ -51,8 +50,7 @@ def what_if(
     site: options.SiteFolder = None,
     rule: options.Rules = None,
     report: Annotated[
-        Path | None,
-        options.value("--report", "FILE", "Write a report for decision makers: .html."),
+        Path | None, options.value("--report", "FILE", "Write a report for decision makers: .html.")
     ] = None,
     force: options.ReplaceFile = False,
     list_changes: Annotated[bool, options.flag("--list", "Show every change with an example.")] = False,

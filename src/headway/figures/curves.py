@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 UNITS = (("days", DAY), ("hours", HOUR), ("minutes", MINUTE), ("seconds", SECOND))
 
-FIRST_DATES = (
-    ("%b", "%Y-%b", "%Y"),
-    ("%d", "%b-%d", "%Y-%b"),
-    ("%H:%M", "%b-%d\n%H:%M", "%Y-%b-%d"),
-)
+FIRST_DATES = (("%b", "%Y-%b", "%Y"), ("%d", "%b-%d", "%Y-%b"), ("%H:%M", "%b-%d\n%H:%M", "%Y-%b-%d"))
 """A date as it is shown, as the first of an axis is shown, and the part that matplotlib leaves out."""
 
 Window = tuple[float | None, float | None]

@@ -125,10 +125,7 @@ def colour_of(place: int) -> str:
 
 def line(number: int) -> dict[str, Any]:
     """Colour and line style of the curve of that number."""
-    return {
-        "color": colour_of(number),
-        "linestyle": DASHES[(number + number // len(SERIES)) % len(DASHES)],
-    }
+    return {"color": colour_of(number), "linestyle": DASHES[(number + number // len(SERIES)) % len(DASHES)]}
 
 
 def read_log(panel: Axes) -> None:
