@@ -13,6 +13,7 @@ What a page may hold:
 -->` there says that the output is whole: `python tests/documentation.py PAGE` writes it, tests compare
 it. `<!-- filled 12 -->` keeps the first 12 lines of what a command prints, `<!-- filled 12 and 3 -->` also
 the last 3, with "..." for the rest.
+`<!-- clock -->` says that times of day, shown as they once were, may be any.
 `<!-- drawn: gantt.svg -->` on the line before a picture says that the page's commands draw it, byte for byte.
 Every page finds log.swf and log.swf.gz, a small generated log of 300 jobs on 64 processors, and what
 :mod:`surroundings` puts in the place of a cluster and of the network; and the folder examples.
@@ -43,6 +44,7 @@ TITLE = re.compile(r'title="([^"]+)"')
 NAMED = re.compile(r"^(?:#|;|//) ([\w./-]+\.[a-z]+)$")
 EXIT = re.compile(r"<!-- exit (\d+) -->")
 FILLED = re.compile(r"<!-- filled(?: (\d+)(?: and (\d+))?)? -->")
+CLOCK = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d")
 DRAWN = re.compile(r"<!-- drawn: (\S+) -->\n+!\[[^\]]*\]\(([^)]+)\)")
 SHELL = re.compile(r"[|<>&;*$`]|\\$")
 """What only a shell understands; a command without it runs in this process, which is far quicker."""
@@ -73,6 +75,8 @@ class Block:
     """Lines of output that are written for each command; 0 where outputs are not filled in."""
     last: int = 0
     """Lines from its end that are written too."""
+    clock: bool = False
+    """Whether its times of day are any."""
 
 
 def pages() -> list[Path]:
@@ -107,6 +111,7 @@ def blocks(text: str) -> list[Block]:
                 int(status[1]) if status else 0,
                 int(filled[1] or 10**6) if filled else 0,
                 int(filled[2] or 0) if filled else 0,
+                "<!-- clock -->" in before,
             )
         )
         place = end + 1
@@ -200,6 +205,8 @@ class Reader:
                 self.fills[block.line] = self.fills.get(block.line, "") + shown
                 continue
             assert not block.filled or expected or not output.strip(), f"{where}: fill this page"
+            if block.clock:
+                expected, output = (CLOCK.sub("12:00:00", text) for text in (expected, output))
             assert matches(expected, output), f"{where}\nprinted\n{output}\nnot\n{expected}"
 
 

@@ -247,7 +247,7 @@ def schedules_page(
     """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown.
 
     `names` are what the runs are called, by default by their policies. `opening` is HTML in place of the
-    verdict, for runs whose meaning is known better; changes of metrics are then not coloured.
+    verdict, for runs whose meaning is known better; only what it tells apart has a colour.
     """
     comparison = compare(schedules, tau=tau, names=names)
     colours = [colour_of(place) for place in range(len(schedules))]
@@ -286,10 +286,10 @@ def schedules_page(
         *(['<div class="unjudged">'] if opening else []),
         _tiles(comparison, colours),
         _metrics(comparison, colours),
-        *(["</div>"] if opening else []),
         asset("charts.html").replace("<h3>Bounded slowdown", f"<h3>Bounded slowdown (tau = {tau:g} s)"),
         _classes(comparison, classes, colours, keys),
         *([_changes(comparison)] if len(schedules) > 1 else []),
+        *(["</div>"] if opening else []),
         section(
             "every-job",
             "Every job",
