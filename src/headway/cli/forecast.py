@@ -69,7 +69,7 @@ def when(
         options.number(
             "--teachers",
             "N",
-            "Past forecasts that teach the correction; by default 60, with --simulated none.",
+            "Past forecasts used for the correction; by default 60, with --simulated none.",
             0,
             2000,
         ),
@@ -98,7 +98,7 @@ def when(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show when a job will start, as chances.
+    """Show when a job will start, with its chances.
 
     The chances come from some hundred simulated futures. They use only what was known then: running and
     waiting jobs, past run times, and how many jobs arrive at such hours. The errors of past forecasts correct
@@ -469,7 +469,7 @@ def check(
     trace: options.Trace,
     policy: options.PolicyInForce = "",
     simulated: options.Simulated = False,
-    jobs: Annotated[int, options.number("--jobs", "N", "Jobs that are judged.", 10)] = 400,
+    jobs: Annotated[int, options.number("--jobs", "N", "Number of jobs to judge.", 10)] = 400,
     draws: options.Draws = 100,
     procs: options.Procs = None,
     site: options.SiteFolder = None,

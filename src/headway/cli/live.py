@@ -250,7 +250,7 @@ def submit(
     submission: Annotated[
         str,
         options.value(
-            "--submission", "NAME", "Your own name of this submission: under one name there is one task."
+            "--submission", "NAME", "Your own name for this submission: given twice, it is still one task."
         ),
     ] = "",
     dry_run: Annotated[bool, options.flag("--dry-run", "Only say where it would go.")] = False,
@@ -353,7 +353,7 @@ def queue(
     count: Annotated[int, options.number("--last", "N", "How many of the last tasks.", 1)] = 40,
     json: options.Json = False,
 ) -> None:
-    """List the last tasks of a grid, with places and times."""
+    """List the last tasks of a grid, with clusters and times."""
     answer = ask(chosen(grid), "queue", count=count)
     if json:
         print_json(answer)
@@ -390,7 +390,7 @@ def status(
     grid: OfGrid = None,
     json: options.Json = False,
 ) -> int:
-    """Say what became of tasks, and what was decided and why.
+    """Show what became of tasks, and what was decided and why.
 
     Without a task: how many there are in each state. With --wait it answers when the tasks have ended, and
     gives up with a sentence when --timeout has passed.

@@ -160,10 +160,10 @@ PolicyInForce: TypeAlias = Annotated[
 Simulated: TypeAlias = Annotated[
     bool, flag("--simulated", "Take the log as simulated under the policy, not as recorded.")
 ]
-Draws: TypeAlias = Annotated[int, number("--draws", "N", "Simulated futures of a job.", 10, 10_000)]
+Draws: TypeAlias = Annotated[int, number("--draws", "N", "Number of simulated futures.", 10, 10_000)]
 Seed: TypeAlias = Annotated[int, number("--seed", "N", "Seed of the random numbers.", 0)]
 Seeds: TypeAlias = Annotated[
-    int, number("--seeds", "N", "Phases of the controller's clocks that slurm is run with.", 1, 100)
+    int, number("--seeds", "N", "Number of phases of the controller's clocks to simulate.", 1, 100)
 ]
 Out: TypeAlias = Annotated[
     Path | None, value("--out", "DIR", "Write schedule, summary and provenance into this folder.")

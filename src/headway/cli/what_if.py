@@ -36,7 +36,7 @@ def what_if(
     ] = None,
     against: Annotated[
         list[str] | None,
-        options.value("--against", "CHANGES", "Another variant: its changes between blanks."),
+        options.value("--against", "CHANGES", "Another variant: its changes, separated by blanks."),
     ] = None,
     variants: Annotated[
         Path | None, options.value("--variants", "FILE", "File with a variant in each line.")
