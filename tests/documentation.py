@@ -287,7 +287,8 @@ def fill(page: Path) -> None:
     import os
 
     os.environ["COLUMNS"] = "120"
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as data:
+        os.environ["HEADWAY_DATA_DIR"] = data
         reader = Reader(Path(folder), str(page), fills={})
         text = page.read_text("utf-8")
         reader.read(text)
