@@ -13,7 +13,7 @@ import headway as package
 import own_policies
 from commands import Headway
 from headway.check import check_policy
-from headway.check.instances import Instance, Request, instances, shrunk
+from headway.check.laws import Instance, Request, instances, shrunk
 from headway.workload import Workload
 
 FILE = Path(own_policies.__file__)

@@ -12,8 +12,7 @@ from commands import SWF, Headway
 from headway.cli.display import output
 from headway.cli.tables import comparison_table, ledger_table, verdict
 from headway.metrics import compare
-from headway.metrics.comparison import brief
-from headway.metrics.differences import difference
+from headway.metrics.comparison import brief, difference
 from headway.workload.ledger import Ledger, LedgerEntry
 from small_schedules import schedule
 

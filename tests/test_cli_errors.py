@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from commands import SWF, Headway
-from headway.schedule import folder
-from headway.schedule.folder import refuse_occupied
+from headway.schedule import files
+from headway.schedule.files import refuse_occupied
 
 
 @pytest.fixture
@@ -261,7 +261,7 @@ def test_folder_that_another_process_fills_meanwhile(
             out.mkdir()
             (out / "mine.txt").write_text("keep me")
 
-    monkeypatch.setattr(folder, "refuse_occupied", check)
+    monkeypatch.setattr(files, "refuse_occupied", check)
     result = headway("simulate", "log.swf", *POLICY, *OUT, *stream)
     assert checked and result.status == 2
     assert "result is not empty; give another folder, or --force to replace" in result.err

@@ -25,7 +25,7 @@ from headway.explain import explain
 from headway.jit import kernels
 from headway.platform import Cluster, Platform
 from headway.policies.grid import policy
-from headway.policies.grid.composed.gathering import own_numbers
+from headway.policies.grid.composed.setup import own_numbers
 from headway.policies.spec import parse_spec
 from headway.workload import Workload
 from instances import log_of

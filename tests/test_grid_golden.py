@@ -15,7 +15,7 @@ from headway import Schedule
 from headway.audit import audit
 from headway.errors import HeadwayError
 from headway.explain import explain
-from headway.metrics.reallocation import impact
+from headway.metrics.own_numbers import impact
 from headway.papers.reallocation.examples import (
     FIGURE_2_PAPER,
     FIGURE_3,

@@ -5,7 +5,7 @@ import pytest
 from headway.batsim.decide import Decider
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.policies.redirection.group_size import group_sizes
+from headway.policies.redirection.group import group_sizes
 from headway.policies.spec import parse_spec
 
 

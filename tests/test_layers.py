@@ -263,7 +263,7 @@ def test_public_names_exist_and_functions_are_not_hidden_by_their_modules() -> N
 
 def test_no_file_outside_a_policys_folder_compares_its_name() -> None:
     """What is so of a policy is asked of it; the papers' studies name the policies that they are about."""
-    folders = {name: info.home.split(".")[2] for name, info in POLICIES.items()}
+    folders = {name: info.__module__.split(".")[2] for name, info in POLICIES.items()}
     folders |= {alias: folders[name] for alias, name in ALIASES.items()}
     some, test = f'"({"|".join(folders)})"', "(?:==|!=|in|not in)"
     compared = re.compile(

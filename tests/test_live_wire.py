@@ -44,7 +44,7 @@ from headway.live.wire import (
     read_token,
 )  # fmt: skip
 from headway.platform import Cluster
-from headway.policies.grid.description import TUNINGS
+from headway.policies.grid.local_policies import TUNINGS
 from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.spec import parse_spec
 from headway.units import SECOND

@@ -17,8 +17,8 @@ from headway import Schedule
 from headway.audit import audit
 from headway.errors import InputError, UsageError
 from headway.explain import explain
-from headway.metrics.differences import SessionChange, difference
-from headway.metrics.files import improvements, sessions
+from headway.metrics.comparison import SessionChange, difference
+from headway.metrics.own_numbers import improvements, sessions
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.platform.node_table import in_tie_order, load_time
 from headway.policies.nodes.policy import Scored

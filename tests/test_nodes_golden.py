@@ -14,7 +14,7 @@ import pytest
 
 from headway.audit import audit
 from headway.errors import InputError
-from headway.policies.nodes.areas import fill_level, planned_areas, planned_cores
+from headway.policies.nodes.setup import fill_level, planned_areas, planned_cores
 from nodes_reference import SIZES, TWO_SIZES, by_reference, job, node, simulated
 from reference import size_classes
 from reference.jobs import SECOND, Job

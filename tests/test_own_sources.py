@@ -13,7 +13,7 @@ from headway.campaign import Campaign
 from headway.campaign.identity import policy_key
 from headway.errors import UsageError
 from headway.policies.own import loading
-from headway.policies.own.sources import digests, sources, unseen
+from headway.policies.own.loading import digests, sources, unseen
 from headway.policies.spec import parse_spec
 
 MODEL = "lublin(jobs=60, procs=16, load=1.5, seed={seed})"

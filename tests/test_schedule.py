@@ -8,7 +8,7 @@ import pytest
 from headway import Schedule
 from headway.platform import Platform
 from headway.schedule import ENDED, STATES, WHY
-from headway.schedule.seconds import microseconds_column, seconds_column, seconds_text_column
+from headway.schedule.csv_table import microseconds_column, seconds_column, seconds_text_column
 from small_schedules import pieces, schedule
 
 JOBS = [(0, 2, 10, 20), (5, 1, 30, 25), (5.5, 3, 0, 7)]

@@ -12,7 +12,7 @@ from headway import Schedule
 from headway.errors import InputError, UsageError
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.schedule.csv_table import CsvTable
-from headway.schedule.folder import whole_folder
+from headway.schedule.files import whole_folder
 from headway.workload import LedgerEntry, Workload
 from small_schedules import schedule, untied
 from test_schedule import JOBS, redirected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headway.errors import UsageError
 from headway.policies.catalogue import ALIASES, POLICIES
 from headway.policies.entry import Parameter
-from headway.policies.queueing.description import ORDERS
+from headway.policies.queueing.policy import ORDERS
 from headway.policies.spec import Spec, make_spec, parse_spec
 
 

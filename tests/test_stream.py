@@ -16,11 +16,9 @@ import pytest
 import headway
 from commands import SWF, Headway
 from headway.errors import InputError, UsageError
-from headway.metrics.reducers import RELATIVE_ERROR, ExactSum, Histogram
-from headway.metrics.statistics import exact_sum
+from headway.metrics.statistics import RELATIVE_ERROR, ExactSum, Histogram, exact_sum
 from headway.streams import Streamed, simulate_stream
-from headway.streams.rows import Rows
-from headway.streams.running import Sizes, unbroken
+from headway.streams.running import Rows, Sizes, unbroken
 from headway.streams.summing import SKETCHED, Queue
 
 SMALL = Sizes(window=40, lookahead=25, block=16, blocks=2, chunks=1)

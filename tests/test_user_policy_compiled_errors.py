@@ -9,7 +9,7 @@ import pytest
 from commands import SWF, Headway
 from headway.engine.clock import step
 from headway.jit import kernels
-from headway.policies.own.interpreted import Interpreter
+from headway.policies.own.last_pass import Interpreter
 from test_user_policy_errors import refused
 
 COMPILED = """\

@@ -11,8 +11,7 @@ import pytest
 import headway
 import own_keys
 from headway.jit import kernels
-from headway.policies.own.keys import KeyFunction, uses_second
-from headway.policies.own.moving_keys import KeyedRun
+from headway.policies.own.keys import KeyedRun, KeyFunction, uses_second
 from headway.policies.spec import Spec
 from headway.workload.models import generate
 

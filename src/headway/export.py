@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headway.figures.bands import bands
 from headway.figures.gantt import strips
-from headway.metrics.outages import lost
+from headway.metrics.own_numbers import lost
 from headway.platform import processor_sets
 from headway.schedule import Schedule
 from headway.units import SECOND, seconds_text

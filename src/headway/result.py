@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.schedule import Schedule
-from headway.schedule.files import save
-from headway.schedule.folder import IN_PYTHON, refuse_occupied
+from headway.schedule.files import IN_PYTHON, refuse_occupied, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

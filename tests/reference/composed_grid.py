@@ -24,9 +24,8 @@ from headway.policies.grid import molding, tables
 from headway.policies.grid import notes as memory
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.policies.grid.composed.foresight import Copy
-from headway.policies.grid.composed.gathering import gathered
-from headway.policies.grid.description import TUNINGS
-from headway.policies.grid.local_policies import widest
+from headway.policies.grid.composed.setup import gathered
+from headway.policies.grid.local_policies import TUNINGS, widest
 from headway.policies.grid.middleware import Agent, searched
 from headway.policies.grid.moldability import law_of
 from headway.policies.grid.notes import NO_ANSWER, STARTED

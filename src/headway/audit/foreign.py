@@ -8,10 +8,8 @@ import numpy as np
 
 from headway.audit.record import Record, asked, match, select_pieces
 from headway.platform import Platform
-from headway.schedule.codes import NONE
-from headway.schedule.csv_table import CsvTable
-from headway.schedule.pieces import read_pieces, rows_among
-from headway.schedule.places import interval_codes, places_of
+from headway.schedule.csv_table import NONE, CsvTable
+from headway.schedule.pieces import interval_codes, places_of, read_pieces, rows_among
 from headway.workload import Workload
 
 NEEDED = ("job", "start", "end")

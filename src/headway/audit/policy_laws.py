@@ -11,18 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.audit.laws import (
-    conservative_starts,
-    latest_end,
-    node_files,
-    node_order,
-    node_size,
-    outages,
-    planned_areas,
-    queue_order,
-    redirections,
-    starts,
-)
+from headway.audit.laws import conservative_starts, inside_nodes, jobs, machine, queue_order, redirections
 from headway.audit.laws.grid import grid_laws
 from headway.audit.laws.urgent import PROMPT, overrun_laws, urgent_laws
 from headway.audit.record import Record, select_pieces
@@ -31,8 +20,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.platform import Platform
 from headway.policies.pools import GRID, LOCAL, Pool
 from headway.policies.spec import Spec, parse_spec
-from headway.schedule.pieces import Pieces, rows_among
-from headway.schedule.places import Places
+from headway.schedule.pieces import Pieces, Places, rows_among
 from headway.units import microseconds
 
 FIXED = {
@@ -44,18 +32,22 @@ FIXED = {
         Law(
             "easy head", "the head starts no later than any shadow time it was given", queue_order.check_easy
         ),
-        Law("maintenance", "no job is started that might run into known maintenance", outages.check_planned),
-        Law("promise", "no job starts later than it was promised", starts.check_promised),
+        Law("maintenance", "no job is started that might run into known maintenance", machine.check_planned),
+        Law("promise", "no job starts later than it was promised", jobs.check_promised),
         Law(
             "redirections",
             "a job is redirected once, at an arrival, alone, to a group it fits",
             redirections.check,
         ),
-        Law("latest end", "no job ends later than it was told; deadlines are kept", latest_end.check),
+        Law(
+            "latest end",
+            "no job ends later than it was told; deadlines are kept",
+            queue_order.check_latest_end,
+        ),
     )
 } | {
     "definitive end": Law(
-        "latest end", "no job without a deadline ends later than it was told", latest_end.check_definitive
+        "latest end", "no job without a deadline ends later than it was told", queue_order.check_definitive
     )
 }
 """Invariants by the names that policies give, the same for all parameters of theirs."""
@@ -69,23 +61,23 @@ MADE: dict[str, tuple[str, Callable[[Any, Record], Finding | None]]] = {
     ),
     "node size": (
         "each job is on one node, wide and large enough",
-        lambda policy, record: node_size.check(record, policy.match),
+        lambda policy, record: inside_nodes.check_size(record, policy.match),
     ),
     "node order": (
         "where files make no difference, starts and nodes are those of FCFS on cores",
-        lambda policy, record: node_order.check(record, policy.weights, policy.match),
+        lambda policy, record: inside_nodes.check_order(record, policy.weights, policy.match),
     ),
     "file waits": (
         "a job waits for its file exactly as long as no job has it there",
-        lambda policy, record: node_files.check_waits(record, policy.presence, policy.big_first),
+        lambda policy, record: inside_nodes.check_waits(record, policy.presence, policy.big_first),
     ),
     "file counts": (
         "loads and re-uses are the jobs with a file",
-        lambda policy, record: node_files.check_counts(record, policy.presence, policy.big_first),
+        lambda policy, record: inside_nodes.check_counts(record, policy.presence, policy.big_first),
     ),
     "planned areas": (
         "jobs on larger nodes stay within the areas planned",
-        lambda policy, record: planned_areas.check(
+        lambda policy, record: inside_nodes.check_areas(
             record,
             policy.spec.word("tmax"),
             policy.params["areas"],

@@ -18,10 +18,9 @@ from headway.audit.verdict import Column, Mask
 from headway.platform import Cluster, NodeGroup, Outages, Platform
 from headway.platform.node_table import nodes_of
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
-from headway.schedule.codes import NONE
+from headway.schedule.csv_table import NONE
 from headway.schedule.moves import Moves
-from headway.schedule.pieces import rows_among
-from headway.schedule.places import Places, interval_codes, places_of
+from headway.schedule.pieces import Places, interval_codes, places_of, rows_among
 from headway.workload import Workload
 
 

@@ -22,7 +22,7 @@ from headway.campaign.workers import local_workers
 from headway.cores import cores
 from headway.errors import HeadwayError, InputError, UsageError
 from headway.platform import Outages, Platform
-from headway.policies.own.sources import unseen
+from headway.policies.own.loading import unseen
 from headway.site import Site
 
 

@@ -19,7 +19,7 @@ import headway
 from headway.errors import UsageError
 from headway.grammar import value_text
 from headway.platform import Platform
-from headway.policies.own.sources import digests, sources
+from headway.policies.own.loading import digests, sources
 from headway.policies.spec import Spec
 from headway.site.described import digest
 from headway.workload import Workload

@@ -19,14 +19,13 @@ from headway.errors import HeadwayError, UsageError
 from headway.jit import kernels
 from headway.metrics.at_once import metrics_at_once
 from headway.metrics.catalogue import BY_NAME, METRICS
-from headway.metrics.classes import by_division, by_queue, by_size, by_user
-from headway.metrics.reducers import COUNT
 from headway.metrics.sample import Sample, check_bounds
+from headway.metrics.statistics import COUNT
+from headway.metrics.summary import by_division, by_queue, by_size, by_user
 from headway.outcome import Ran, result_of
 from headway.platform import Platform
 from headway.policies.own.faults import error_words
-from headway.policies.own.loading import load_file, load_module
-from headway.policies.own.sources import digests
+from headway.policies.own.loading import digests, load_file, load_module
 from headway.policies.spec import Spec, parse_spec
 from headway.simulate import run_policy
 from headway.workload import Workload

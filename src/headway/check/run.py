@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headway.audit import UNIVERSAL
-from headway.check.instances import AWKWARD, TRIES, Instance, instances, shrunk
-from headway.check.laws import LAWS, Broken, judged
+from headway.check.laws import AWKWARD, LAWS, TRIES, Broken, Instance, instances, judged, shrunk
 from headway.errors import PolicyError, UsageError
 from headway.plain import Notify, Progress, counted
 from headway.platform import Platform

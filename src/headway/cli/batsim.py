@@ -59,7 +59,7 @@ def run(
     Jobs are delays. With --out the folder has Batsim's files (out_jobs.csv, out_schedule.csv,
     out_machine_states.csv) next to ours. The schedule is audited.
     """
-    from headway.schedule.folder import refuse_occupied
+    from headway.schedule.files import refuse_occupied
 
     check_choices(procs, None, json, quiet)
     if (socket is None) == (replay is None):

@@ -489,7 +489,7 @@ def check(
     90 % intervals held, pinball loss and errors of the median, next to those of the policy's own plan, of the
     recent median wait of similar jobs, and of QBETS.
     """
-    from headway.schedule.folder import refuse_occupied
+    from headway.schedule.files import refuse_occupied
 
     check_choices(procs, None, json, quiet, site)
     if out is not None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from headway.errors import HeadwayError
 from headway.jit import cache as jit_cache
 from headway.policies.catalogue import POLICIES
-from headway.policies.queueing.description import ORDERS
+from headway.policies.queueing.policy import ORDERS
 
 if TYPE_CHECKING:
     from headway.platform import Platform

@@ -556,7 +556,7 @@ def several(specs: Sequence[str]) -> bool:
 def check_target(target: Path, many: bool, force: bool) -> None:
     """Complain now about a target that cannot be written later."""
     if many:
-        from headway.schedule.folder import refuse_occupied
+        from headway.schedule.files import refuse_occupied
 
         if str(target) == "-" or target.suffix in (".swf", ".gz", ".json"):
             raise UsageError(f"{target}: there are several workloads to write; name a folder for them")
@@ -594,7 +594,7 @@ def write_one(workload: Workload, target: Path) -> list[str]:
 
 def write_each(workloads: Sequence[Workload], folder: Path, force: bool) -> list[str]:
     """Write workloads into a folder that appears whole or not at all, with parts.csv, a table of them."""
-    from headway.schedule.folder import whole_folder
+    from headway.schedule.files import whole_folder
 
     with whole_folder(folder, force) as draft:
         rows: list[list[object]] = []

@@ -8,7 +8,8 @@ from headway.cli import options
 from headway.cli.application import DONE, FAULT, command
 from headway.cli.display import Display, output, table_of
 from headway.errors import UsageError
-from headway.policies.catalogue import ALIASES, POLICIES, PolicyInfo, offered
+from headway.policies.catalogue import ALIASES, POLICIES, offered
+from headway.policies.policy import Policy
 from headway.policies.spec import Spec, parse_spec
 
 
@@ -98,7 +99,7 @@ def _show_own(spec: Spec) -> None:
     console.print(f"\nCheck it against the invariants\n  headway policies --check '{spec}'")
 
 
-def _show(info: PolicyInfo) -> None:
+def _show(info: type[Policy]) -> None:
     console = output()
     console.print(f"{info.name}: {info.summary}.", style="bold")
     if info.aliases:

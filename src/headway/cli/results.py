@@ -540,8 +540,7 @@ def saved_schedules(folders: list[Path], quiet: bool) -> list[Result]:
 
 def lost_site(run: Path, schedule: Result) -> str:
     """That the site of a saved run is not what it was, in a sentence; empty where it is, or there is none."""
-    from headway.schedule.files import RUN
-    from headway.schedule.record import AGAIN
+    from headway.schedule.files import AGAIN, RUN
     from headway.site.folder import is_site
 
     described = read_json(run / RUN, AGAIN)["platform"].get("site") or {}

@@ -57,7 +57,7 @@ def simulate(
     Prints the ledger (what was odd in the log and what was done about it) and the summary with units.
     A log larger than memory: headway simulate huge.swf.gz --policy easy --stream --out result
     """
-    from headway.schedule.folder import refuse_occupied
+    from headway.schedule.files import refuse_occupied
 
     check_choices(procs, platform, json, quiet, site)
     spec, rules = parse_spec(policy), parse_rules(rule)
@@ -126,7 +126,7 @@ def simulate_as_it_goes(
     quiet: bool,
 ) -> None:
     """Run, then print what is known at the end."""
-    from headway.schedule.folder import ON_COMMAND_LINE
+    from headway.schedule.files import ON_COMMAND_LINE
     from headway.streams import simulate_stream
 
     display = Display(quiet)
@@ -242,7 +242,7 @@ def compare(
     _check_metrics(metric or ())
 
     from headway.metrics import compare as hold_side_by_side
-    from headway.schedule.folder import refuse_occupied
+    from headway.schedule.files import refuse_occupied
 
     if out is not None:
         refuse_occupied(out, force)
@@ -318,8 +318,7 @@ def _show(comparison: Comparison, metrics: Sequence[str], details: int, written:
 
 def _save(comparison: Comparison, folder: Path, force: bool, spreadsheet: bool) -> None:
     """Write a folder for each run and the tables, whole or not at all; an earlier comparison is gone."""
-    from headway.schedule.files import write_files
-    from headway.schedule.folder import whole_folder
+    from headway.schedule.files import whole_folder, write_files
 
     earlier: list[str] = []
     with suppress(InputError):  # no comparison is there, or no sound one

@@ -15,8 +15,7 @@ from headway.units import span_text
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from headway.metrics.comparison import Comparison, Row
-    from headway.metrics.differences import ClassChange, Difference
+    from headway.metrics.comparison import ClassChange, Comparison, Difference, Row
     from headway.schedule import Schedule
     from headway.streams import Streamed
     from headway.workload import Ledger, Source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import HeadwayError, UsageError
+from headway.plain import listed
 from headway.platform.absences import CLOSED, absences, unheld
 from headway.platform.node_table import nodes_of
 from headway.platform.outages import Outages
@@ -17,10 +19,10 @@ from headway.policies.nodes.baseline import Baseline
 from headway.policies.pools import cluster_pools, policy_at
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
-from headway.schedule.codes import ENDED, STATES
 from headway.schedule.moves import Moves
-from headway.schedule.pieces import Pieces
+from headway.schedule.pieces import ENDED, STATES, Pieces
 from headway.schedule.table import all_pieces
+from headway.units import date_text, duration, seconds_text
 
 Rows = npt.NDArray[np.int64]
 NOWHERE = -1
@@ -307,3 +309,56 @@ def _size(schedule: Schedule, pieces: Pieces, piece: int, name: str, unknown: in
         return of_cluster[0] if of_cluster else schedule.groups.get(label, unknown)
     clusters = schedule.platform.clusters
     return clusters[there].procs if there < len(clusters) else unknown
+
+
+# Instants and jobs in words.
+
+SHOWN = 5
+NOT_AGAIN = "the run cannot be repeated with this version and what is known of the jobs"
+
+
+def at(us: int, case: Case) -> str:
+    """An instant, as a date where the log has dates, and how long from the submission it is."""
+    when = f"at {instant(us, case.schedule.unix_start)}"
+    if us == case.submit:
+        return when
+    side = "after" if us > case.submit else "before"
+    return f"{when} ({duration(abs(us - case.submit))} {side} it was submitted)"
+
+
+def instant(us: int, unix_start: int | None) -> str:
+    """An instant of the log's clock in words.
+
+    >>> instant(61_000_000, None), instant(61_000_000, 893466664)
+    ('61 s', '1998-04-25 01:12:05 UTC')
+    """
+    return f"{seconds_text(us)} s" if unix_start is None else date_text(us, unix_start)
+
+
+def processors(count: int) -> str:
+    return f"{count} processor{'s' * (count != 1)}"
+
+
+def jobs(ids: Sequence[int], shown: int = SHOWN) -> str:
+    """Jobs by number, the first few of them.
+
+    >>> jobs([7]), jobs([1, 2, 3]), jobs(range(9))
+    ('job 7', 'jobs 1, 2 and 3', 'jobs 0, 1, 2, 3, 4 and 4 more')
+    """
+    if len(ids) == 1:
+        return f"job {ids[0]}"
+    more = [f"{len(ids) - shown} more"] if len(ids) > shown else []
+    return f"jobs {listed([*map(str, ids[:shown]), *more])}"
+
+
+def count_jobs(count: int) -> str:
+    return f"{count} job{'s' * (count != 1)}"
+
+
+def times(count: int) -> str:
+    """How often something happened.
+
+    >>> times(1), times(3)
+    ('once', '3 times')
+    """
+    return "once" if count == 1 else f"{count} times"

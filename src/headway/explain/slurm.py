@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.explain.place import Case
-from headway.explain.words import at
-from headway.schedule.codes import ENDED
+from headway.explain.place import Case, at
+from headway.schedule.pieces import ENDED
 from headway.units import SECOND, duration
 
 FACTORS = (

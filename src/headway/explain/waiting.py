@@ -2,14 +2,213 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
-from headway.explain.place import Case, Rows
-from headway.explain.words import at, count_jobs, jobs, processors
+from headway.errors import HeadwayError
+from headway.explain.place import NOT_AGAIN, Case, Rows, at, count_jobs, jobs, processors, times
 from headway.plain import listed
-from headway.schedule.codes import ENDED, STATES, WHY
-from headway.units import duration
+from headway.platform.node_table import nodes_of
+from headway.policies.nodes.baseline import Baseline
+from headway.policies.nodes.policy import OnNodes, Scored
+from headway.policies.nodes.watching import Terms, watched
+from headway.policies.spec import parse_spec
+from headway.policies.urgent.policy import Ujfb
+from headway.schedule import Schedule
+from headway.schedule.pieces import ENDED, STATES, WHY
+from headway.simulate import simulate
+from headway.units import duration, seconds_text
+
+if TYPE_CHECKING:
+    from headway.policies.deadline.notes import Displacement
+
+
+def provisional(case: Case) -> list[str]:
+    """Sentences from the notes of the policy; a run that was saved is repeated for them."""
+    due = case.schedule.workload.get("deadline")
+    first, last = _looks_at_deadlines(case)
+    if due is None or due[case.row] < 0 or not (first or last):
+        return []
+    if not last:
+        return ["The redirection group does not look at deadlines: its own counted until it was redirected."]
+    there = " in the redirection group" if len(case.own) > 1 else ""
+    promise = case.schedule.promise
+    told = -1 if promise is None else int(promise[case.row])
+    if told >= 0 and told != due[case.row]:
+        when = "When it came there" if there else "On submission"
+        return [
+            f"{when} the first reservation after all others was too late for its deadline, so it was "
+            "handled like a job without one: its reservation was definitive."
+        ]
+    schedule, row = with_notes(case)
+    if schedule is None:
+        return []
+    displacements = schedule.notes["displacements"][row]
+    note = {name: int(column[row]) for name, column in schedule.notes.items() if name != "displacements"}
+    accepted = "was accepted with a provisional reservation" if told >= 0 else "was given a reservation"
+    said = [f"It {accepted}{there} {at(note['first_given'], case)}."]
+    said.append(_displaced(displacements, note["displaced_times"]))
+    if note["definitive_at"] >= 0:
+        left = int(due[case.row]) - note["definitive_at"]
+        said.append(
+            f"Its reservation became definitive {at(note['definitive_at'], case)}, {duration(left)} before "
+            "its deadline, which one more job before it would have broken."
+        )
+    elif told >= 0:
+        said.append("Its reservation stayed provisional until it started.")
+    return said
+
+
+def _displaced(known: Sequence[Displacement], often: int) -> str:
+    """Every displacement: the job that came, when, and the reservation that was left."""
+    if not often:
+        return "No job displaced it."
+    which = "" if len(known) == often else f" (the last {len(known)} are known)"
+    each = [f"job {one.by} at {seconds_text(one.at)} s to {seconds_text(one.start)} s" for one in known]
+    later = "to a later start" if often == 1 else "each time to a later start"
+    return f"Jobs without a deadline displaced it {times(often)}{which}, {later}: {', '.join(each)}."
+
+
+def _looks_at_deadlines(case: Case) -> tuple[bool, bool]:
+    """Whether the policy where the job came first is DBF, and whether that where it ended is."""
+    try:
+        return case.spec.policy.keeps_deadlines(redirected=len(case.own) > 1)
+    except HeadwayError:
+        return False, False
+
+
+def with_notes(case: Case, until: int | None = None) -> tuple[Schedule | None, int]:
+    """The schedule with the policy's notes and the job's row there, from a second run where need be.
+
+    That run has the jobs that came by ``until`` (µs), by default the job's start; None where it is another.
+    """
+    if case.schedule.notes:
+        return case.schedule, case.row
+    start = int(case.schedule.start[case.row])
+    known = np.flatnonzero(case.schedule.submit <= (start if until is None else until))
+    workload = case.schedule.workload.select(known, rule="window", action="after what is explained")
+    again = simulate(workload, case.schedule.platform, case.schedule.policy)
+    row = int(np.flatnonzero(again.workload.job == case.id)[0])
+    return (again, row) if int(again.start[row]) == start else (None, row)
+
+
+def over_deadlines(case: Case) -> list[str]:
+    """Sentences from the notes of the policy; a run that was saved is repeated for them."""
+    due = case.schedule.workload.get("deadline")
+    marked = case.schedule.workload.get("urgent")
+    if due is None or due[case.row] < 0 or (marked is not None and marked[case.row]):
+        return []
+    if not over_dbf(case.schedule.policy):
+        return []
+    promise = case.schedule.promise
+    if promise is not None and promise[case.row] != due[case.row]:
+        return ["On submission its first reservation was too late for its deadline, so it did not count."]
+    schedule, row = with_notes(case, until=int(case.schedule.end[case.row]))
+    if schedule is None:
+        return []
+    note = {name: int(schedule.notes[name][row]) for name in ("first_given", "displaced_times", "broken_by")}
+    definitive = int(schedule.notes["definitive_at"][row])
+    said = [f"It was accepted with a provisional reservation {at(note['first_given'], case)}."]
+    if note["displaced_times"]:
+        said.append(f"Other jobs displaced it {times(note['displaced_times'])} to a later start.")
+    if definitive >= 0:
+        said.append(f"Its reservation became definitive {at(definitive, case)}.")
+    if note["broken_by"] >= 0:
+        said.append(
+            f"Urgent job {note['broken_by']} broke its deadline: it took the processors, and by the times "
+            "that were requested it could no longer be kept."
+        )
+    return said
+
+
+def over_dbf(policy: str) -> bool:
+    """Whether a policy is UJFB over DBF."""
+    try:
+        found = parse_spec(policy).policy
+    except HeadwayError:
+        return False
+    return isinstance(found, Ujfb) and found.is_over_dbf
+
+
+# Why a job ran on its node: what the others had to offer.
+
+SHOWN = 3
+"""Other nodes that are told of."""
+
+
+def why_this_node(case: Case) -> list[str]:
+    """Sentences on the choice of the node; where the policy scores nodes the run is made again for it."""
+    schedule = case.schedule
+    if schedule.node is None:
+        return []
+    try:
+        policy = parse_spec(schedule.policy).policy
+        if isinstance(policy, Baseline):
+            policy = policy.inside()
+    except HeadwayError:
+        return []
+    node = int(schedule.node[case.row])
+    if isinstance(policy, Scored):
+        return _by_score(case, policy, node)
+    if isinstance(policy, OnNodes) and policy.by_size:
+        return _by_size(case, node)
+    if isinstance(policy, OnNodes):
+        return [f"Node {node} was the first one allowed that had {processors(case.procs)} for it."]
+    return []
+
+
+def _by_size(case: Case, node: int) -> list[str]:
+    memory = [one.group.memory_gb for one in nodes_of(case.schedule.platform)]
+    column = case.schedule.workload.get("needs_node_gb")
+    need = 0.0 if column is None else float(np.nan_to_num(column[case.row]))
+    own = min(size for size in memory if size >= need)
+    if memory[node] == own:
+        return [f"It ran on node {node}, of the smallest memory size that holds it ({own:g} GB)."]
+    return [
+        f"It ran on node {node} of {memory[node]:g} GB, larger than the {own:g} GB it needed: there it could "
+        "start earlier, and the policy left room for it."
+    ]
+
+
+def _by_score(case: Case, policy: Scored, node: int) -> list[str]:
+    # Nobody can see the future, so jobs that came after its start change nothing about it.
+    known = np.flatnonzero(case.schedule.submit <= case.start)
+    workload = case.schedule.workload.select(known, rule="window", action="after the start of the job")
+    terms = watched(workload, case.schedule.platform, policy, int(np.searchsorted(known, case.row)))
+    if not terms or terms[0].node != node:
+        return [f"Why it ran on that node is not known: {NOT_AGAIN}."]
+    best, others = terms[0], terms[1:]
+    said = [f"Node {node} had the lowest score of {len(terms)}: {_offer(case, best)}."]
+    equal = sum(one.score == best.score for one in others)
+    if equal:
+        said.append(f"{equal} more had the same score; of equal ones the first in order of memory is taken.")
+    for one in [one for one in others if one.score > best.score][:SHOWN]:
+        said.append(
+            f"Node {one.node} was worse by {duration(int(one.score - best.score))}: {_offer(case, one)}."
+        )
+    return said
+
+
+def _offer(case: Case, terms: Terms) -> str:
+    start = "a start then" if terms.start == case.start else f"a start {at(terms.start, case)}"
+    workload = case.schedule.workload
+    if workload.columns["file"][case.row] < 0:
+        return start
+    if terms.loads:
+        file = f"{duration(terms.wait)} to load its file"
+    elif terms.wait:
+        file = f"{duration(terms.wait)} of waiting for a load of its file by another job"
+    else:
+        file = "its file already there"
+    others = f", files worth {duration(int(terms.evicted))} of loading pushed out" if terms.evicted else ""
+    copies = f", {terms.copies} other cop{'y' if terms.copies == 1 else 'ies'} of it" if terms.copies else ""
+    return f"{start}, {file}{others}{copies}"
+
+
+# What a job waited for, in order: who was before it, whose end freed processors, who went past it.
 
 MANY = 4
 """Ends of jobs, and outages, told one by one; more are summed up."""

@@ -15,7 +15,7 @@ from headway.metrics.over_time import steps
 from headway.platform.absences import absences
 from headway.policies.pools import cluster_pools
 from headway.schedule import STATES, Pieces, Schedule
-from headway.schedule.places import Places, places_of
+from headway.schedule.pieces import Places, places_of
 from headway.schedule.table import all_pieces
 from headway.site.happenings import times_of
 from headway.units import LONGEST, SECOND

@@ -29,7 +29,7 @@ from headway.live import outside
 from headway.live.database import Database, sound
 from headway.live.spans import Span
 from headway.live.task import Task
-from headway.schedule.codes import WHY
+from headway.schedule.pieces import WHY
 from headway.units import SECOND
 from headway.values import fits
 

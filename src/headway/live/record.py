@@ -17,7 +17,7 @@ from headway.platform import Cluster, Platform
 from headway.policies.spec import make_spec
 from headway.result import Result
 from headway.schedule import ENDED, STATES, WHY, Pieces
-from headway.schedule.codes import NONE
+from headway.schedule.csv_table import NONE
 from headway.schedule.moves import Moves
 from headway.units import SECOND
 from headway.values import INSTANT, fits

@@ -28,7 +28,7 @@ from headway.live.tended import Tended
 from headway.live.wire import Refused
 from headway.plain import counted
 from headway.platform import Cluster, Platform
-from headway.policies.grid.description import TUNINGS
+from headway.policies.grid.local_policies import TUNINGS
 from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.spec import Spec
 from headway.units import SECOND

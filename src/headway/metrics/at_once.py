@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from headway.engine.tables import Clock, Ended, Job, Run, State
 from headway.jit.kernels import entry, kernel
-from headway.metrics.areas import utilization
 from headway.metrics.catalogue import Value
-from headway.metrics.sample import check_bounds
+from headway.metrics.sample import check_bounds, utilization
 from headway.metrics.statistics import HUGE
 from headway.policies.prepare import UNBOUNDED
 from headway.units import SECOND, microseconds

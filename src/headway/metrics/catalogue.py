@@ -11,12 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headway.metrics import ratios
-from headway.metrics.areas import utilization
-from headway.metrics.outages import unavailable
 from headway.metrics.over_time import longest_queue, waiting_intervals
-from headway.metrics.own_numbers import OWN
-from headway.metrics.reducers import (
+from headway.metrics.own_numbers import OWN, unavailable
+from headway.metrics.sample import Sample, stretch, utilization, walltime_slowdown
+from headway.metrics.statistics import (
     COUNT,
     LARGEST_RATIO,
     LARGEST_TIME,
@@ -24,10 +22,10 @@ from headway.metrics.reducers import (
     MEAN_TIME,
     Reducer,
     ratio_quantile,
+    seconds,
     time_quantile,
+    total,
 )
-from headway.metrics.sample import Sample
-from headway.metrics.statistics import seconds, total
 
 Value = int | float | None
 
@@ -137,7 +135,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "mean_walltime_slowdown", "1", "mean of (wait + walltime) / walltime over jobs with walltime > 0",
-        lambda s: ratios.walltime_slowdown(s.wait, s.walltime), by=MEAN_RATIO,
+        lambda s: walltime_slowdown(s.wait, s.walltime), by=MEAN_RATIO,
     ),
     Metric("tau", "s", "the bound of the bounded slowdowns", lambda s: seconds(s.tau), better=""),
     Metric(
@@ -157,7 +155,7 @@ METRICS: tuple[Metric, ...] = (
 STRETCH = Metric(
     "mean_stretch", "1",
     "mean of response / (p + time to read the input file alone); where jobs have input files",
-    lambda s: ratios.stretch(s.flow, s.run, s.load), by=MEAN_RATIO,
+    lambda s: stretch(s.flow, s.run, s.load), by=MEAN_RATIO,
 )  # fmt: skip
 """Only where the workload has input files: without any it is the slowdown."""
 

@@ -1,22 +1,121 @@
-"""The summary of a schedule: every metric, the tables by class, fairness, and the policy's own numbers."""
+"""The same few numbers for each class of jobs: by size, user, queue and so on."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headway.errors import PolicyError
 from headway.metrics.catalogue import METRICS, STRETCH
-from headway.metrics.classes import by_division, by_group, by_queue, by_size, by_user, fairness
-from headway.metrics.deadlines import deadlines
-from headway.metrics.files import files
-from headway.metrics.outages import outages
-from headway.metrics.reallocation import came
-from headway.metrics.redirected import redirected
-from headway.metrics.sample import Sample
-from headway.metrics.urgent import urgent
+from headway.metrics.own_numbers import came, deadlines, files, outages, redirected, urgent
+from headway.metrics.sample import Sample, areas, utilization
 from headway.schedule import Schedule
 from headway.schedule.files import plain
 from headway.units import SECOND
+from headway.workload.divisions import divisions, size_class, size_classes
+
+Row = dict[str, Any]
+
+
+def by_size(sample: Sample, procs: NDArray[np.int64] | None = None) -> list[Row]:
+    """Classes of sizes up to powers of two: 1, 2, 3-4, 5-8, 9-16, ...; those of the run, or as given."""
+    return _table(sample, "size", size_classes(sample.procs if procs is None else procs), size_class)
+
+
+def by_user(sample: Sample) -> list[Row]:
+    """Each user of the log, by number or name."""
+    return _by_workload_column(sample, "user")
+
+
+def by_queue(sample: Sample) -> list[Row]:
+    """Each queue of the log, by number or name."""
+    return _by_workload_column(sample, "queue")
+
+
+def by_division(sample: Sample) -> dict[str, list[Row]]:
+    """Each way in which the log divides its jobs, by its name: queue, or partition, account and QOS."""
+    workload = sample.schedule.workload
+    return {name: _by_workload_column(sample, column, name) for name, column in divisions(workload).items()}
+
+
+def by_group(sample: Sample) -> list[Row]:
+    """Each group of processors, with its size and its share of useful work; empty for a single pool.
+
+    Jobs on clusters without groups are in none.
+    """
+    schedule = sample.schedule
+    if schedule.group is None or not schedule.groups:
+        return []
+    names = schedule.labels.get("group") or list(schedule.groups)
+    table = _table(sample, "group", sample.column(schedule.group), lambda c: names[c] if c >= 0 else None)
+    rows = [row for row in table if row["group"] is not None]
+    for row in rows:
+        row["processors"] = schedule.groups[row["group"]]
+        useful = areas(schedule, names.index(row["group"])).useful
+        row["utilization"] = utilization(useful, row["processors"], sample.span)
+    return rows
+
+
+def _by_workload_column(sample: Sample, column: str, title: str = "") -> list[Row]:
+    workload = sample.schedule.workload
+    name = title or column
+    codes = sample.column(workload.columns[column])
+    labels = workload.labels.get(column)
+    if labels is None:
+        return _table(sample, name, codes, lambda code: code)
+    rows = _table(sample, name, codes, lambda code: labels[code] if code >= 0 else None)
+    return sorted(rows, key=lambda row: (row[name] is not None, row[name] or ""))
+
+
+def _table(sample: Sample, key: str, codes: NDArray[Any], name: Any) -> list[Row]:
+    classes, place = np.unique(codes, return_inverse=True)
+    jobs = np.bincount(place, minlength=len(classes))
+    bsld = sample.bounded_slowdown
+
+    def sums(values: NDArray[Any]) -> list[float]:
+        return np.bincount(place, weights=values, minlength=len(classes)).tolist()  # type: ignore[no-any-return]
+
+    worst = np.zeros(len(classes))
+    np.maximum.at(worst, place, bsld)
+    columns = {
+        "mean_wait": (np.array(sums(sample.wait / SECOND)) / jobs).tolist(),
+        "mean_response": (np.array(sums(sample.flow / SECOND)) / jobs).tolist(),
+        "mean_bsld": (np.array(sums(bsld)) / jobs).tolist(),
+        "max_bsld": worst.tolist(),
+        "area": sums(sample.procs * (sample.run / SECOND)),
+        "killed": [int(count) for count in sums(sample.column(sample.schedule.killed))],
+    }
+    return [
+        {key: name(code), "jobs": int(jobs[row])}
+        | {column: values[row] for column, values in columns.items()}
+        for row, code in enumerate(classes.tolist())
+    ]
+
+
+def fairness(users: list[dict[str, Any]]) -> dict[str, float | int | None]:
+    """How evenly users are served: the spread of the users' mean bounded slowdowns, of a table by user.
+
+    With b_u the mean bounded slowdown of user u over the user's measured jobs, and one value per user
+    whatever the number of jobs: `std` is the population standard deviation of the b_u, `cv` the standard
+    deviation over their mean, `max_over_median` the worst-served user against the median one. All are 0, 0
+    and 1 where every user fares alike. Jobs whose user the log does not know (-1) are left out.
+    """
+    means = np.array([row["mean_bsld"] for row in users if row["user"] not in (-1, None)])
+    if not len(means):
+        return {"users": 0, "mean": None, "std": None, "cv": None, "max_over_median": None}
+    mean, std = float(means.mean()), float(means.std())
+    return {
+        "users": len(means),
+        "mean": mean,
+        "std": std,
+        "cv": std / mean,
+        "max_over_median": float(means.max() / np.median(means)),
+    }
+
+
+# The summary of a schedule: every metric, the tables by class, fairness, and the policy's own numbers.
 
 
 def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str, Any]:

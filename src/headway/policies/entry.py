@@ -1,20 +1,20 @@
-"""What the catalogue says of a policy and of each of its parameters."""
+"""A parameter of a policy: what it means and takes, how it is checked, and its value."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
 from headway.grammar import Call, name_text, value_text
-from headway.plain import close
 from headway.policies.composition import reason_against
 from headway.units import DAY, LONGEST, SECOND
 from headway.values import LARGEST
 
 if TYPE_CHECKING:
+    from headway.policies.policy import Policy
     from headway.policies.spec import Spec
 
 UNITS_OF_TIME = {"seconds": SECOND, "days": DAY}
@@ -27,7 +27,7 @@ Read = Callable[[object], "Spec"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter: a choice of words, a number, a nested policy, or a mixture of words and number.
+    """A parameter in its policy's class: a choice of words, a number, a nested policy, or words and a number.
 
     ``low`` and ``high`` bound a number, both included unless ``open_low`` or ``open_high``. A parameter that
     ``follows`` another takes that one's value when it is not given. One that stands ``instead_of`` another
@@ -37,7 +37,6 @@ class Parameter:
     values are refused, where people may expect them.
     """
 
-    name: str
     doc: str
     default: str | int | float | None = None
     choices: tuple[str, ...] = ()
@@ -54,6 +53,18 @@ class Parameter:
     file: bool = False
     optional: bool = False
     because: str = ""
+    name: str = ""
+    """Its name in the class."""
+
+    def __set_name__(self, policy: type, name: str) -> None:
+        object.__setattr__(self, "name", name)
+
+    def __get__(self, policy: Policy | None, kind: type) -> Any:
+        """The value that a policy has, a nested one as a policy; in the class the parameter itself."""
+        if policy is None:
+            return self
+        value = policy.params.get(self.name, self.default)
+        return value.policy if self.policies else value  # type: ignore[attr-defined]
 
     @property
     def accepts(self) -> str:
@@ -134,54 +145,6 @@ class Parameter:
         if math.isfinite(self.high):
             limits.append(f"{'below' if self.open_high else 'of at most'} {number_text(self.high)}")
         return f"{kind}{unit}" + (f" {' and '.join(limits)}" if limits else "")
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyInfo:
-    """One policy: its name, what it does in a sentence, its parameters and the papers to cite.
-
-    ``needs`` says in a few words each what must be there besides a log and a number of processors, and
-    ``example_on`` is what the example runs on: a log and options, or a site.
-    """
-
-    name: str
-    summary: str
-    citation: tuple[str, ...]
-    parameters: tuple[Parameter, ...] = ()
-    aliases: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    details: str = ""
-    example: str = ""
-    example_on: str = "log.swf.gz"
-    home: str = ""
-    """``module:Class`` of the policy itself, which is imported when it is asked for something."""
-
-    @property
-    def example_command(self) -> str:
-        """A command that runs the policy, with all that it needs."""
-        return f"headway simulate {self.example_on} --policy '{self.example}'"
-
-    def complete(self, given: Mapping[str, object], read: Read) -> dict[str, object]:
-        """The value of every parameter, checked: what was given, and defaults for the rest."""
-        names = [parameter.name for parameter in self.parameters]
-        for key in given:
-            if key not in names:
-                raise UsageError(
-                    f"{self.name} has no parameter {key!r}{close(key, names)}; it has {', '.join(names)}"
-                )
-        checked: dict[str, object] = {}
-        for parameter in self.parameters:
-            other = parameter.instead_of
-            if parameter.name in given:
-                checked[parameter.name] = parameter.check(given[parameter.name], self.name, read)
-                if other in given:
-                    raise UsageError(f"{self.name}: give either {other} or {parameter.name}, not both")
-                checked.pop(other, None)
-            elif parameter.follows:
-                checked[parameter.name] = checked[parameter.follows]
-            elif not (other or parameter.optional):
-                checked[parameter.name] = parameter.check(parameter.default, self.name, read)
-        return checked
 
 
 def is_own(value: object) -> bool:

@@ -1,7 +1,8 @@
 """A policy with its parameters: the object that answers all of Headway's questions about a policy.
 
-Each policy has one class in its folder, which its description names (``PolicyInfo.home``). A method that a
-policy does not define gives the answer for most policies: one machine, one queue, no invariants of its own.
+Each policy is one class in its folder. Its docstring says what the policy does, in a sentence that the
+catalogue shows, and more of it after that; parameters stand in the class body as :class:`Parameter`. A method
+that a policy does not define gives the answer for most: one machine, one queue, no invariants of its own.
 
     spec.policy                       the object of a parsed spec
     .on(platform, workload)           its form there, or the reason why it has none
@@ -14,21 +15,21 @@ policy does not define gives the answer for most policies: one machine, one queu
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from headway.errors import UsageError
+from headway.plain import close
+from headway.policies.entry import Parameter, Read
 from headway.policies.pools import Pool
-from headway.workload.annotations import COLUMNS
 
 if TYPE_CHECKING:
+    from headway.arrays import Ints
     from headway.engine.local import Local
     from headway.engine.submissions import Submissions
     from headway.platform import Platform
-    from headway.policies.own.joining import Hook, Known
+    from headway.policies.own.live import Hook, Known
     from headway.policies.prepare import Arrivals, Prepared
     from headway.policies.redirection.group import Group
     from headway.policies.spec import Spec
@@ -50,6 +51,22 @@ class Seen(Protocol):
 
 class Policy:
     """The answers for most policies; each policy overrides those in which it differs."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    """What it does, in a sentence."""
+    details: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    citation: ClassVar[tuple[str, ...]]
+    """The papers to cite."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """In a few words each, what must be there besides a log and a number of processors."""
+    example: ClassVar[str] = ""
+    example_on: ClassVar[str] = "log.swf.gz"
+    """What the example runs on: a log and options, or a site."""
+    example_command: ClassVar[str]
+    """A command that runs the policy, with all that it needs."""
+    parameters: ClassVar[tuple[Parameter, ...]]
 
     is_grid = False
     """Whether its pools are the clusters of a grid."""
@@ -78,8 +95,40 @@ class Policy:
     laws_of_the_queue = True
     """Whether its invariants look at the whole queue: then they do not apply if jobs were removed."""
 
+    def __init_subclass__(cls) -> None:
+        named = {name: value for kind in reversed(cls.__mro__) for name, value in vars(kind).items()}
+        ordered = dict.fromkeys(name for kind in cls.__mro__ for name in vars(kind))
+        cls.parameters = tuple(named[name] for name in ordered if isinstance(named[name], Parameter))
+        summary, *details = inspect.cleandoc(cls.__doc__ or "").split("\n\n")
+        cls.summary = " ".join(summary.split()).removesuffix(".")
+        cls.details = " ".join(" ".join(details).split())
+        cls.example_command = f"headway simulate {cls.example_on} --policy '{cls.example}'"
+
     def __init__(self, spec: Spec) -> None:
         self.spec, self.params = spec, spec.params
+
+    @classmethod
+    def complete(cls, given: Mapping[str, object], read: Read) -> dict[str, object]:
+        """The value of every parameter, checked: what was given, and defaults for the rest."""
+        names = [parameter.name for parameter in cls.parameters]
+        for key in given:
+            if key not in names:
+                raise UsageError(
+                    f"{cls.name} has no parameter {key!r}{close(key, names)}; it has {', '.join(names)}"
+                )
+        checked: dict[str, object] = {}
+        for parameter in cls.parameters:
+            other = parameter.instead_of
+            if parameter.name in given:
+                checked[parameter.name] = parameter.check(given[parameter.name], cls.name, read)
+                if other in given:
+                    raise UsageError(f"{cls.name}: give either {other} or {parameter.name}, not both")
+                checked.pop(other, None)
+            elif parameter.follows:
+                checked[parameter.name] = checked[parameter.follows]
+            elif not (other or parameter.optional):
+                checked[parameter.name] = parameter.check(parameter.default, cls.name, read)
+        return checked
 
     @property
     def brief(self) -> str:
@@ -184,13 +233,17 @@ class Policy:
             from headway.policies.own.view import PUBLIC
 
             return PUBLIC
+        from headway.workload.annotations import COLUMNS
+
         return COLUMNS
 
-    def submissions(self, workload: Workload, order: NDArray[np.int64]) -> Submissions | None:
+    def submissions(self, workload: Workload, order: Ints) -> Submissions | None:
         """Who is submitted after whose end, in the engine's order; None where the log says when."""
         follows = workload.get("follows")
         if follows is None:
             return None
+        import numpy as np
+
         from headway.engine.submissions import Submissions, SubmissionsInPlace
 
         place = np.argsort(order, kind="stable")

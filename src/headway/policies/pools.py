@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.errors import InputError, UsageError
-from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
     from headway.platform import Platform
@@ -25,11 +24,15 @@ class Pool(NamedTuple):
 
 def policy_at(policy: str, platform: Platform, cluster: int) -> Spec:
     """The policy that schedules the jobs of a cluster; of one that is no grid's, the policy itself."""
+    from headway.policies.spec import parse_spec
+
     return parse_spec(policy).policy.policy_of_cluster(platform, cluster).spec
 
 
 def cluster_pools(policy: str, platform: Platform) -> list[Pool]:
     """The pools of any policy's platform by cluster; but for a grid, the clusters as they are."""
+    from headway.policies.spec import parse_spec
+
     try:
         asked = parse_spec(policy).policy
         if asked.is_grid:

@@ -10,21 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
 from headway.grammar import Call, name_text, parse_call, value_text
 from headway.plain import close
-from headway.policies.catalogue import ALIASES, POLICIES, offered
 from headway.policies.entry import is_path, number_text
 
 if TYPE_CHECKING:
     from headway.policies.policy import Policy
-
-OWN, KEYED = "headway.policies.own.policy:Own", "headway.policies.own.policy:Keyed"
-"""Classes of the user's policies, and of the catalogue's with a function of the user's in a parameter."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +61,14 @@ class Spec:
     @cached_property
     def policy(self) -> Policy:
         """The policy itself, which knows all that is asked of it."""
-        kind = _class_of(OWN if self.is_user else POLICIES[self.name].home)
-        made: Policy = kind(self)
-        with_key = self.uses_own and not (self.is_user or kind.nests)
-        return _class_of(KEYED)(self, made) if with_key else made
+        if self.is_user:
+            own: Policy = _found("headway.policies.own.policy:Own")(self)
+            return own
+        plain = _policies()[self.name](self)
+        if not self.uses_own or plain.nests:
+            return plain
+        keyed: Policy = _found("headway.policies.own.policy:Keyed")(self, plain)
+        return keyed
 
     def word(self, name: str) -> str:
         """A parameter that is a word."""
@@ -114,7 +114,7 @@ class Spec:
         if self.is_user:
             return str(self)
         defaults = make_spec(self.name).params
-        follows = {parameter.name: parameter.follows for parameter in POLICIES[self.name].parameters}
+        follows = {parameter.name: parameter.follows for parameter in _policies()[self.name].parameters}
         given = {
             key: value
             for key, value in self.params.items()
@@ -127,7 +127,7 @@ class Spec:
         """Parameters of the catalogue's policies that name files, such as a trained agent's."""
         if self.is_user:
             return {}
-        named = [parameter.name for parameter in POLICIES[self.name].parameters if parameter.file]
+        named = [parameter.name for parameter in _policies()[self.name].parameters if parameter.file]
         given = {name: self.params.get(name) for name in named}
         return {name: value for name, value in given.items() if isinstance(value, str) and is_path(value)}
 
@@ -152,7 +152,7 @@ def parse_spec(text: str | Spec | Call | object) -> Spec:
         return _from_call(_parsed(text))
     if isinstance(text, Call):
         return _from_call(text)
-    from headway.policies.own.described import describe
+    from headway.policies.own.forms import describe
 
     name, params, file = describe(text)
     return Spec(name, params, file=file, attribute=name.rpartition(":")[2], given=text)
@@ -165,12 +165,14 @@ def policy(name: str, /, **params: object) -> Spec:
 
 def make_spec(name: str, **params: object) -> Spec:
     """The spec of a policy of the catalogue with these parameters; values may be texts, numbers or specs."""
-    info = POLICIES.get(ALIASES.get(name, name))
+    info = _policies().get(_aliases().get(name, name))
     if info is not None:
         return Spec(info.name, info.complete(params, parse_spec))
     if name.endswith(".py"):
         raise UsageError(f"{name!r} names a file but no policy in it; write {name}:Name")
-    raise UsageError(f"there is no policy {name!r}{close(name, [*POLICIES, *ALIASES])}; {_known_policies()}")
+    raise UsageError(
+        f"there is no policy {name!r}{close(name, [*_policies(), *_aliases()])}; {_known_policies()}"
+    )
 
 
 def by_site_rules(policy: str) -> bool:
@@ -194,10 +196,10 @@ def _from_call(call: Call) -> Spec:
         )
     if call.name.endswith(".npz"):
         return make_spec("agent", file=call.name, **call.kwargs)
-    is_ours = call.name in POLICIES or call.name in ALIASES
+    is_ours = call.name in _policies() or call.name in _aliases()
     if ":" in call.name:
         file, module, attribute = _place(call.name)
-    elif not is_ours and (point := offered().get(call.name)) is not None:
+    elif not is_ours and (point := _found("headway.policies.catalogue:offered")().get(call.name)) is not None:
         file, module, attribute = None, point.module, point.attr
     else:
         return make_spec(call.name, **call.kwargs)
@@ -225,9 +227,21 @@ def _user_value(value: object) -> object:
 
 
 def _known_policies() -> str:
-    return f"there are {', '.join(POLICIES)}, and your own as ./file.py:Name"
+    return f"there are {', '.join(_policies())}, and your own as ./file.py:Name"
 
 
-def _class_of(home: str) -> Any:
+@cache
+def _found(home: str) -> Any:
+    """What stands in a module, imported at use: policies are made of specs, and so come after them."""
     module, _, name = home.partition(":")
     return getattr(import_module(module), name)
+
+
+def _policies() -> dict[str, type[Policy]]:
+    found: dict[str, type[Policy]] = _found("headway.policies.catalogue:POLICIES")
+    return found
+
+
+def _aliases() -> dict[str, str]:
+    found: dict[str, str] = _found("headway.policies.catalogue:ALIASES")
+    return found

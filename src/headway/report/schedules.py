@@ -12,8 +12,7 @@ from headway.figures.curves import unix_start
 from headway.figures.style import GREY, colour_of
 from headway.metrics import Comparison, compare
 from headway.metrics.catalogue import meaning_of, says_something, unit_text
-from headway.metrics.comparison import Row
-from headway.metrics.differences import Difference
+from headway.metrics.comparison import Difference, Row
 from headway.plain import counted, listed
 from headway.report.jobs import job_table, schedule_data
 from headway.report.page import (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from headway.schedule.codes import ENDED, HOLDING, STATES, WHY
-from headway.schedule.pieces import Pieces
+from headway.schedule.pieces import ENDED, HOLDING, STATES, WHY, Pieces
 from headway.schedule.schedule import Schedule
 from headway.schedule.shares import Shares
 

@@ -12,12 +12,10 @@ import numpy as np
 from headway.errors import InputError, UsageError
 from headway.plain import one_line
 from headway.platform import Outages, Platform
-from headway.schedule.codes import NONE, WHY
-from headway.schedule.csv_table import CsvTable
-from headway.schedule.files import EVENTS
+from headway.schedule.csv_table import NONE, CsvTable
+from headway.schedule.files import AGAIN, EVENTS, read_record
 from headway.schedule.moves import read_moves
-from headway.schedule.pieces import Pieces, read_pieces
-from headway.schedule.record import AGAIN, read_record
+from headway.schedule.pieces import WHY, Pieces, read_pieces
 from headway.schedule.schedule import Schedule
 from headway.schedule.shares import shares_of
 from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES

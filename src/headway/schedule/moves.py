@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import InputError
-from headway.schedule.csv_table import CsvTable
-from headway.schedule.seconds import seconds_column
+from headway.schedule.csv_table import CsvTable, seconds_column
 
 if TYPE_CHECKING:
     import polars as pl

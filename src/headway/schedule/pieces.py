@@ -1,11 +1,4 @@
-"""The pieces of runs: what a job did from one instant to the next, and on which processors.
-
-A job that starts once and runs to its end is one piece. A redirected job has one piece in each of
-two runs; a suspended job has several pieces in one run::
-
-    run 0   |running|swap_out|suspended....|swap_in|running....|
-            start                                              end
-"""
+"""Where jobs were: the states of their pieces, the pieces, and the places that hold them."""
 
 from __future__ import annotations
 
@@ -17,12 +10,50 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from headway.schedule.codes import ENDED, HOLDING, NONE, STATES
-from headway.schedule.csv_table import CsvTable
+from headway.platform import Platform
+from headway.schedule.csv_table import NONE, CsvTable
 from headway.schedule.shares import Shares, shares_of
 
 if TYPE_CHECKING:
     from headway.workload import Workload
+
+
+WHY = (
+    "immediate",
+    "head",
+    "backfill",
+    "reservation",
+    "resumed",
+    "redirected",
+    "urgent",
+    "urgent_backfill",
+    "urgent_preempt",
+    "promoted",
+    "moved",
+    "recorded",
+)
+"""Why a job started; of a recorded start nobody knows. Names are added at the end and never renamed."""
+
+STATES = ("running", "loading", "swap_out", "suspended", "swap_in")
+"""What a job does during one piece of a run."""
+
+HOLDING = ("running", "loading", "swap_out", "swap_in")
+"""The states in which a job keeps its processors from everybody else."""
+
+ENDED = ("done", "walltime", "redirected", "preempted", "suspended", "resumed", "failed")
+"""How a piece came to its end."""
+TO_REDIRECTION = ENDED.index("redirected"), ENDED.index("suspended")
+FOR_URGENT = ENDED.index("suspended"), ENDED.index("preempted")
+"""Codes of pieces that ended because their job was redirected, and because it made room for an urgent one."""
+
+
+# The pieces of runs: what a job did from one instant to the next, and on which processors.
+#
+# A job that starts once and runs to its end is one piece. A redirected job has one piece in each of
+# two runs; a suspended job has several pieces in one run::
+#
+#     run 0   |running|swap_out|suspended....|swap_in|running....|
+#             start                                              end
 
 COLUMNS = ("job", "run", "state", "start", "end", "procs", "ended")
 PLACES = ("cluster", "group", "node")
@@ -175,3 +206,61 @@ def _processors(table: CsvTable, known: NDArray[np.bool_]) -> list[str] | None:
         return None
     texts = table.texts["processors"].fill_null("").to_list()
     return [text for text, kept in zip(texts, known.tolist(), strict=True) if kept]
+
+
+# Where the pieces of a schedule were: groups, clusters and nodes, with their processors.
+
+Column = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where pieces were: a code per piece (-1 unknown), and name and processors of each place."""
+
+    codes: Column
+    names: Sequence[str]
+    sizes: Sequence[int]
+
+
+def interval_codes(name: str, of_jobs: Column | None, pieces: Pieces | None, jobs: int) -> Column | None:
+    """Place codes in the order of `Record.intervals`."""
+    if pieces is None:
+        return of_jobs
+    of_pieces = getattr(pieces, name)
+    if of_pieces is None and of_jobs is None:
+        return None
+    alone, holds = pieces.alone(jobs), pieces.holding
+    return np.concatenate(
+        [
+            np.full(int(holds.sum()), NONE) if of_pieces is None else of_pieces[holds],
+            np.full(int(alone.sum()), NONE) if of_jobs is None else of_jobs[alone],
+        ]
+    )
+
+
+def places_of(
+    codes: Mapping[str, Column | None],
+    labels: Mapping[str, Sequence[str]],
+    groups: Mapping[str, int],
+    platform: Platform,
+) -> dict[str, Places]:
+    """Places whose sizes are known: groups, clusters and nodes (numbered through all clusters)."""
+    cores = [
+        group.cores for cluster in platform.clusters for group in cluster.nodes for _ in range(group.count)
+    ]
+    known = {
+        "group": (list(groups), list(groups.values())),
+        "cluster": ([c.name for c in platform.clusters], [c.procs for c in platform.clusters]),
+        "node": ([str(number) for number in range(len(cores))], cores),
+    }
+    places = {}
+    for name, column in codes.items():
+        names, sizes = known[name]
+        if column is None or not names:
+            continue
+        given = labels.get(name) or names
+        if set(given) <= set(names):
+            places[name] = Places(column, given, [sizes[names.index(label)] for label in given])
+        elif len(given) == len(names):
+            places[name] = Places(column, given, sizes)  # nodes with names of their own, in the same order
+    return places

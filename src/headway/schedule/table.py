@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.schedule.codes import ENDED, NONE, STATES, WHY
-from headway.schedule.pieces import COLUMNS, PLACES, Pieces
-from headway.schedule.seconds import seconds_column, with_nulls
+from headway.schedule.csv_table import NONE, seconds_column, with_nulls
+from headway.schedule.pieces import COLUMNS, ENDED, PLACES, STATES, WHY, Pieces
 from headway.schedule.shares import joined, share_columns
 from headway.workload.divisions import divisions
 

@@ -13,11 +13,9 @@ import numpy as np
 
 from headway.arrays import Ints
 from headway.metrics import METRICS
-from headway.metrics.areas import utilization
-from headway.metrics.classes import fairness
-from headway.metrics.reducers import RELATIVE_ERROR, SKETCH, ExactSum
-from headway.metrics.sample import Sample
-from headway.metrics.statistics import seconds, total
+from headway.metrics.sample import Sample, utilization
+from headway.metrics.statistics import RELATIVE_ERROR, SKETCH, ExactSum, seconds, total
+from headway.metrics.summary import fairness
 from headway.schedule import Schedule
 from headway.schedule.files import plain
 from headway.units import SECOND
@@ -81,7 +79,7 @@ class Classes:
         return len(self._place)
 
     def table(self) -> list[Row]:
-        """One row for each class, as :mod:`headway.metrics.classes` has them."""
+        """One row for each class, as :mod:`headway.metrics.summary` has them."""
         rows = []
         for code, place in sorted(self._place.items()):
             jobs = int(self._jobs[place])

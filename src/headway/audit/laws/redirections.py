@@ -16,8 +16,7 @@ from headway.audit.record import Record
 from headway.audit.verdict import Column, Finding, of_jobs, together
 from headway.plain import counted
 from headway.schedule import Pieces
-from headway.schedule.codes import TO_REDIRECTION
-from headway.schedule.places import Places
+from headway.schedule.pieces import TO_REDIRECTION, Places
 from headway.units import seconds_text
 
 

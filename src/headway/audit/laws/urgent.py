@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from headway.audit.laws import request
+from headway.audit.laws import jobs
 from headway.audit.record import Record
 from headway.audit.verdict import Column, Fault, Finding, Law, fault, found, of_jobs, together
 from headway.policies.spec import Spec
 from headway.schedule import STATES, Pieces
-from headway.schedule.codes import FOR_URGENT
+from headway.schedule.pieces import FOR_URGENT
 from headway.units import seconds_text
 from headway.workload import Workload
 
@@ -197,7 +197,7 @@ def overrun_laws(spec: Spec) -> tuple[Law, ...]:
     if spec.params.get("overrun") != "finish":
         return ()
     demands = "the log's processors and times; an urgent job has the walltime that it needed"
-    return (Law("request", demands, request.check_overrun),)
+    return (Law("request", demands, jobs.check_overrun),)
 
 
 def check_nobody(record: Record, policy: str) -> Finding | None:

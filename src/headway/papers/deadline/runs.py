@@ -6,9 +6,8 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from headway.metrics.deadlines import deadlines
-from headway.metrics.ratios import walltime_slowdown
-from headway.metrics.sample import Sample
+from headway.metrics.own_numbers import deadlines
+from headway.metrics.sample import Sample, walltime_slowdown
 from headway.metrics.statistics import mean_ratio, mean_time, quantile_time
 from headway.papers.deadline.logs import Log, labelled, prepared
 from headway.papers.kept import KeptRuns, Numbers

@@ -24,7 +24,7 @@ from headway.papers.verdicts import (
     untested,
 )
 from headway.platform.node_table import load_time
-from headway.policies.nodes.areas import fill_level, planned_areas
+from headway.policies.nodes.setup import fill_level, planned_areas
 from headway.units import SECOND
 
 SLIDES = "slides"

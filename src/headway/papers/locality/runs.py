@@ -15,7 +15,7 @@ from headway.campaign import Progress
 from headway.cores import cores
 from headway.errors import UsageError
 from headway.metrics.catalogue import BY_NAME
-from headway.metrics.files import BOUND, file_waits, improvements, stretches
+from headway.metrics.own_numbers import BOUND, file_waits, improvements, stretches
 from headway.metrics.sample import Sample, file_load
 from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.locality.weeks import Group, Week

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from headway.metrics.reallocation import impact
+from headway.metrics.own_numbers import impact
 from headway.papers.kept import Numbers
 from headway.papers.reallocation.runs import COUPLES, REFERENCE, Runs
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
 from headway.platform import Cluster, Platform
-from headway.policies.grid.description import HEURISTICS
+from headway.policies.grid.local_policies import HEURISTICS
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.workload import Workload

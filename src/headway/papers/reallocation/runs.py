@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.campaign.identity import workload_digest
-from headway.metrics.reallocation import came, impact
+from headway.metrics.own_numbers import came, impact
 from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
 from headway.plain import Notify

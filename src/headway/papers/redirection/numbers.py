@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.metrics.redirected import redirected
+from headway.metrics.own_numbers import redirected
 from headway.metrics.sample import Sample
 from headway.schedule import Schedule
-from headway.schedule.codes import TO_REDIRECTION
+from headway.schedule.pieces import TO_REDIRECTION
 from headway.units import SECOND
 
 TAU = 60

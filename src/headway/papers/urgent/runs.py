@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from headway.metrics import ratios
-from headway.metrics.areas import utilization
-from headway.metrics.sample import Sample
-from headway.metrics.urgent import urgent
+from headway.metrics.own_numbers import urgent
+from headway.metrics.sample import Sample, slowdown, utilization
 from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.log import Log
 from headway.papers.urgent.logs import WIDEST, with_urgent
@@ -101,7 +99,7 @@ def measure(schedule: Schedule) -> Numbers:
     rush = np.zeros(len(schedule), np.bool_) if marked is None else marked
     found: Numbers = {**urgent(sample), **schedule.own}
     for label, chosen in (("urgent", rush), ("regular", ~rush)):
-        slowdowns = ratios.slowdown(sample.flow[chosen], sample.run[chosen])
+        slowdowns = slowdown(sample.flow[chosen], sample.run[chosen])
         found[f"{label}_slowdowns"] = (
             [round(float(x), 4) for x in np.percentile(slowdowns, PERCENT)] if len(slowdowns) else []
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway.policies.entry import Parameter
 from headway.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -20,7 +21,26 @@ ALWAYS = "present"
 
 
 class Agent(Policy):
-    """A network that was trained elsewhere."""
+    """A trained agent: a small network chooses among the first jobs of the queue.
+
+    The file says what it was trained for: to choose any job that fits, which job may pass the head of the
+    queue, or the weights of a priority, once a period, for EASY in that order. The name of the file alone
+    means the same.
+    """
+
+    name = "agent"
+    citation = (
+        "D. Zhang, D. Dai, Y. He, F. S. Bao and B. Xie, RLScheduler: an automated HPC batch job "
+        "scheduler using reinforcement learning, SC 2020, doi:10.1109/SC41405.2020.00035",
+    )
+    needs = ("a file of a trained agent",)
+    example = "agent(file=./agent.npz)"
+
+    file = Parameter(
+        "the agent's file (.npz)",
+        "agent.npz",
+        file=True,
+    )
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
         self.network()

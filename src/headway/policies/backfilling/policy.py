@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from headway.errors import UsageError
+from headway.policies.entry import Parameter
 from headway.policies.nodes.baseline import ALLOWED, Baseline
 from headway.policies.policy import Policy, Seen, all_alike, before_maintenance, never_idle, one_queue
-from headway.policies.queueing.policy import Queue
+from headway.policies.queueing.policy import ORDERS, URGENT, Queue
 from headway.policies.redirection.group import Group, Kind
+from headway.policies.references import FEITELSON_1998, LIFKA_1995, MUALEM_2001, TSAFRIR_2007
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
@@ -21,21 +23,88 @@ PLAIN = {"order": "fcfs", "estimate": "requested", "age": "none", "dialect": "te
 OF_DIALECTS = {**PLAIN, "backfill": "fcfs", "depth": "1", "urgent": "ignore"}
 """What the parameters are in the dialects of other simulators."""
 
+NAMED_NODES = Parameter(
+    "on a Slurm site: processors are counted (count), or jobs get named nodes of their partition with their "
+    "features, as Slurm would choose them, each node as a whole (whole) or CPUs and memory of it (shared); "
+    "in order of arrival, reservations made again at each event, no priorities, limits or reservations of "
+    "the site",
+    "count",
+    ("count", "whole", "shared"),
+    optional=True,
+)
+
 
 def names_nodes(policy: Policy) -> bool:
     """Whether jobs get named nodes of a site, not counted processors."""
-    return str(policy.params.get("nodes", "count")) != "count"
+    return policy.params.get("nodes", "count") != "count"
 
 
 def on_named_nodes(policy: Policy) -> Policy:
     """The policy as it gives jobs named nodes."""
-    from headway.policies.backfilling.named_nodes_setup import OnNamedNodes
+    from headway.policies.backfilling.setup import OnNamedNodes
 
     return OnNamedNodes(policy.spec)
 
 
 class Easy(Baseline, Queue):
-    """EASY backfilling."""
+    """EASY (aggressive) backfilling: later jobs may go first if the head of the queue is not delayed.
+
+    With backfill=sjf this is EASY-SJBF, with estimate=average2 as well it is EASY++. Reservations are made
+    again at each pass; with depth=all every waiting job has one, yet none is remembered. A dialect of another
+    simulator goes with the defaults of the other parameters.
+    """
+
+    name = "easy"
+    citation = (LIFKA_1995, MUALEM_2001, TSAFRIR_2007)
+    example = "easy(backfill=sjf)"
+
+    order = Parameter(
+        "order of the queue; its first job gets the reservation",
+        "fcfs",
+        ORDERS,
+        own_key=True,
+    )
+    backfill = Parameter(
+        "order in which the others are tried",
+        choices=ORDERS,
+        follows="order",
+        own_key=True,
+    )
+    estimate = Parameter(
+        "the time the scheduler plans with: as requested, the real run time (exact), the mean or the "
+        "longer of the user's last two runs (average2, last2), or the request times a factor; jobs are "
+        "killed at the request whatever is planned, and one that outlives its estimate is planned to its "
+        "request, or with average2 and last2 a little longer by steps",
+        "requested",
+        ("requested", "exact", "average2", "last2"),
+        float,
+        low=0,
+        open_low=True,
+        own_key=True,
+    )
+    age = Parameter(
+        "a job that has waited longer than this goes first",
+        "none",
+        ("none",),
+        float,
+        low=0,
+        unit="seconds",
+    )
+    depth = Parameter(
+        "how many jobs at the head get a reservation in each pass",
+        1,
+        ("all",),
+        int,
+        low=1,
+    )
+    dialect = Parameter(
+        "the textbook's EASY, or as another simulator runs it; cqsim looks at real run times",
+        "textbook",
+        ("textbook", "pyss", "batsched", "batsched-fast", "cqsim", "accasim"),
+        optional=True,
+    )
+    urgent = URGENT
+    nodes = NAMED_NODES
 
     takes_outages = True
     form_inside = "EasyInside"
@@ -46,14 +115,9 @@ class Easy(Baseline, Queue):
     }
 
     @property
-    def dialect(self) -> str:
-        """Whose EASY it is."""
-        return str(self.params.get("dialect", "textbook"))
-
-    @property
     def learns(self) -> bool:
         """Whether it plans with the last runs of a job's user."""
-        return self.params.get("estimate") in ("average2", "last2")
+        return self.estimate in ("average2", "last2")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -76,7 +140,7 @@ class Easy(Baseline, Queue):
             )
         if platform.outages is not None and self.learns:
             raise UsageError(
-                f"easy: estimate={self.params['estimate']} cannot be on processors that come and go: what a "
+                f"easy: estimate={self.estimate} cannot be on processors that come and go: what a "
                 "user's runs took that failed says nothing; give another estimate"
             )
         super().refuse_outages(platform)
@@ -124,7 +188,7 @@ class Easy(Baseline, Queue):
         self.refuse_inside("in a group of redirection")
         from headway.policies.backfilling.setup import easy_in_turn
 
-        kind = Kind.EASY if self.params["depth"] == 1 else Kind.DEEP
+        kind = Kind.EASY if self.depth == 1 else Kind.DEEP
         return Group(kind, lambda options: easy_in_turn(self.spec, options))
 
     def without_a_rule(self) -> dict[str, str]:
@@ -135,16 +199,50 @@ class Easy(Baseline, Queue):
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
         if seen.outages is not None:
-            by_walltime = self.params.get("estimate", "requested") == "requested"
+            by_walltime = self.estimate == "requested"
             return before_maintenance(seen) if by_walltime else ()
         is_plain = all(str(self.params.get(name, value)) == value for name, value in PLAIN.items())
         if is_plain and one_queue(seen) and all_alike(self, seen):
             return ("easy head",)
-        return never_idle(seen) if self.params.get("dialect", "textbook") == "textbook" else ()
+        return never_idle(seen) if self.dialect == "textbook" else ()
 
 
 class Conservative(Baseline, Policy):
-    """Conservative backfilling."""
+    """Conservative backfilling: every job is promised a start on arrival, and nothing may delay it.
+
+    Jobs are considered in order of arrival, at arrival and in each sweep.
+    """
+
+    name = "conservative"
+    aliases = ("cbf",)
+    citation = (FEITELSON_1998, MUALEM_2001)
+    example = "conservative(compress=fixpoint)"
+
+    compress = Parameter(
+        "how waiting jobs move forward: in one sweep when some job ended early (early), one sweep after "
+        "every end (every), sweeps until nothing moves (fixpoint), all placed again, which may break "
+        "promises (scratch), or never (none)",
+        "early",
+        ("early", "every", "fixpoint", "scratch", "none"),
+    )
+    hole = Parameter(
+        "whether a gap exactly as long as the job is taken (closed) or refused (open)",
+        "closed",
+        ("closed", "open"),
+    )
+    estimate = Parameter(
+        "the time the scheduler plans with: as requested, the real run time (exact), or the request "
+        "times a factor of at least 1; estimates that a job may outlive would break promises",
+        "requested",
+        ("requested", "exact"),
+        float,
+        low=1,
+        optional=True,
+        because="a job that outlives its estimate would break the promises made to others; "
+        "easy(estimate=...), which plans again at each instant, takes them",
+    )
+    urgent = URGENT
+    nodes = NAMED_NODES
 
     takes_outages = takes_feedback = True
     form_inside = "ConservativeInside"
@@ -160,11 +258,6 @@ class Conservative(Baseline, Policy):
 
     def seen_as(self, seen: Seen) -> Policy:
         return on_named_nodes(self) if names_nodes(self) else super().seen_as(seen)
-
-    @property
-    def estimate(self) -> object:
-        """What it plans with."""
-        return self.params.get("estimate", "requested")
 
     def refuse_estimate(self, where: str) -> None:
         """Other estimates than requests are for whole logs on machines that stay as they are."""
@@ -213,5 +306,5 @@ class Conservative(Baseline, Policy):
             return ()
         plain = self.estimate == "requested" and all_alike(self, seen)
         starts = ("conservative starts",) if plain else ()
-        promises = never_idle(seen) if self.params.get("compress") == "scratch" else ("promise",)
+        promises = never_idle(seen) if self.compress == "scratch" else ("promise",)
         return (*promises, *starts)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headway.policies.backfilling.policy import Conservative
+from headway.policies.entry import Parameter
 from headway.policies.policy import Policy, Seen, before_maintenance, one_queue
 from headway.policies.redirection.group import Group, Kind
+from headway.policies.references import NTAKPE_2016
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
@@ -17,7 +20,36 @@ LATE = ("priority", "refuse")
 
 
 class Dbf(Policy):
-    """DBF: the promise is the latest end."""
+    """DBF: jobs that only have a deadline make room for the others as long as they can still meet it.
+
+    The promise is the latest end that the user was given on submission: the deadline of a job that was
+    accepted with one, else the end of its reservation. Without deadlines this is conservative backfilling.
+    """
+
+    name = "dbf"
+    citation = (NTAKPE_2016,)
+    needs = ("the column deadline: an annotation, or the transformation deadlines",)
+    example = "dbf(late=refuse)"
+    example_on = "log.swf.gz --annotations deadlines.csv"
+
+    mode = Parameter(
+        "strict: a deadline that was accepted is kept; literal: the algorithm as the paper prints "
+        "it, which misses some",
+        "strict",
+        ("strict", "literal"),
+    )
+    late = Parameter(
+        "a job that cannot meet its deadline on arrival is handled like one without a deadline "
+        "(priority), or never runs and is listed in the ledger (refuse)",
+        "priority",
+        ("priority", "refuse"),
+    )
+    compress = Parameter(
+        "how waiting jobs move forward, as in conservative backfilling; scratch may break deadlines",
+        "early",
+        ("early", "every", "fixpoint", "none", "scratch"),
+    )
+    hole = Conservative.hole
 
     laws_of_the_queue = False
     takes_outages = takes_feedback = True
@@ -37,7 +69,7 @@ class Dbf(Policy):
         else:
             from headway.policies.deadline.dbf import dbf as hook
         plain = conservative(self.spec, arrivals, procs).setup
-        own = MODES.index(self.spec.word("mode")), LATE.index(self.spec.word("late"))
+        own = MODES.index(self.mode), LATE.index(self.late)
         deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), tables.NO_DEADLINE))
 
         def fill(state: State) -> None:

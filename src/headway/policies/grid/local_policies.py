@@ -7,9 +7,22 @@ import math
 from headway.errors import InputError, UsageError
 from headway.platform import Platform
 from headway.policies.entry import number_text
-from headway.policies.grid.description import TOGETHER
 from headway.policies.pools import GRID, LOCAL, Pool
+from headway.policies.queueing.policy import ORDERS
 from headway.policies.spec import Spec, make_spec
+
+HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
+MODES = ("regular", "cancel", "none")
+TUNINGS = ("binary", "bounded", "exhaustive")
+LAWS = ("amdahl", "downey")
+"""Words in the order of the numbers that stand for them inside."""
+
+TOGETHER = ("conservative", "fcfs", "easy")
+"""Policies that all clusters of a grid can have in one simulation: the first two reserve a start for each job
+and can tell when it is completed, EASY has an estimator."""
+OTHERS = tuple(name for name in ORDERS if name != "fcfs")
+ONE_BY_ONE = ("dbf", "ujfb", "redirection", "ujf", *OTHERS, "strict")
+"""Policies of clusters that are simulated one by one, and run ahead to see when a job is completed."""
 
 
 def locals_of(spec: Spec, platform: Platform) -> tuple[Spec, ...]:

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from headway.errors import UsageError
 from headway.jit.kernels import as_written, calling
 from headway.policies.grid import agent, notes, selection, tuning
-from headway.policies.grid.description import HEURISTICS, MODES
+from headway.policies.grid.local_policies import HEURISTICS, MODES
 from headway.policies.grid.notes import NO_ANSWER, STARTED, Count, Known, Notes, Waiting
 
 __all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]

@@ -15,8 +15,7 @@ from headway.engine.tables import Job, State
 from headway.errors import UsageError
 from headway.policies.grid import notes as agent
 from headway.policies.grid import tables
-from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
-from headway.policies.grid.local_policies import pools_of
+from headway.policies.grid.local_policies import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS, pools_of
 from headway.policies.grid.moldability import fraction, job_rows
 from headway.policies.grid.notes import Count, Known
 from headway.policies.grid.tables import NOWHERE, Rule, Server, Task

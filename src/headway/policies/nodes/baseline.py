@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from headway.errors import UsageError
+from headway.policies.entry import Parameter
 from headway.policies.policy import Policy, Seen
-from headway.policies.spec import Spec
 
 if TYPE_CHECKING:
     from headway.platform import Platform
@@ -35,6 +35,18 @@ ALLOWED: dict[str, tuple[object, ...]] = {
 
 class Baseline(Policy):
     """A policy of counted processors with a form inside nodes."""
+
+    presence = Parameter(
+        "on nodes: how long a file stays there",
+        choices=("contiguous", "until-next-start", "lru"),
+        optional=True,
+    )
+    match = Parameter(
+        "on nodes: whether a job's nodes have at least the memory it needs (fits), the smallest size that "
+        "will do (exact), or any",
+        choices=("fits", "exact", "any"),
+        optional=True,
+    )
 
     form_inside: ClassVar[str]
     """The class of that form, in :mod:`headway.policies.nodes.policy`."""
@@ -60,6 +72,8 @@ class Baseline(Policy):
                     f"{self.spec.name} on nodes is for {name}={values[0]} only, not {self.params[name]}; "
                     f"leave {name} out, or give the number of processors instead of the nodes"
                 )
+        from headway.policies.spec import Spec
+
         form: type[OnNodes] = getattr(import_module("headway.policies.nodes.policy"), self.form_inside)
         return form(Spec(self.spec.name, self.params_inside()))
 
@@ -69,6 +83,8 @@ class Baseline(Policy):
 
     @property
     def brief(self) -> str:
+        from headway.policies.spec import Spec
+
         usual = self.of_nodes if set(self.of_nodes) <= set(self.params) else {}
         kept = {name: value for name, value in self.params.items() if usual.get(name) != value}
         return Spec(self.spec.name, kept).brief

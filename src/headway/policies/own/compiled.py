@@ -12,19 +12,67 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headway.engine.tables import NO_MEMORY, Clock, Fault, Job
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.tables import NO_MEMORY, Clock, Fault, Job, Table
 from headway.errors import HeadwayError, PolicyError, UsageError
+from headway.jit.kernels import by_address
 from headway.policies.own import faults
-from headway.policies.own.compile_errors import compile_words
+from headway.policies.own.faults import compile_words
 from headway.policies.own.view import PUBLIC
 
 if TYPE_CHECKING:
     from headway.engine.setup import Jobs, Progress, Setup
     from headway.engine.tables import State
-    from headway.policies.own.tables import Maker
     from headway.policies.prepare import Arrivals
+
+
+@by_address
+class OwnTables(NamedTuple):
+    """What ``state.memory`` is."""
+
+    integers: Table
+    """[row, place]"""
+    floats: npt.NDArray[np.float64]
+    """[row, place]"""
+
+
+Maker = Callable[[Mapping[str, npt.NDArray[Any]], int], Any]
+
+
+def made(maker: Maker | None, columns: Mapping[str, npt.NDArray[Any]], procs: int, where: str) -> Any:
+    """The tables of a policy, or the engine's empty memory where it has none."""
+    if maker is None:
+        return NO_MEMORY
+    try:
+        integers, floats = maker({name: column.copy() for name, column in columns.items()}, procs)
+        whole, real = (np.atleast_2d(np.array(table)) for table in (integers, floats))
+    except (TypeError, ValueError) as error:
+        raise PolicyError(
+            f"{where}: tables gives two tables, whole numbers and floats ([row, place]; np.zeros((0, 0)) for "
+            f"none), and did not: {error}"
+        ) from None
+    if whole.dtype.kind not in "iub" and whole.size:
+        raise PolicyError(
+            f"{where}: the first of its tables holds {whole.dtype}, and must hold whole numbers"
+        )
+    return OwnTables(
+        np.ascontiguousarray(whole, np.int64).reshape(whole.shape[:2]),
+        np.ascontiguousarray(real, np.float64).reshape(real.shape[:2]),
+    )
+
+
+def prototype(has_tables: bool) -> Any:
+    """A memory with nothing in it, of the kind that a hook is compiled for."""
+    return OwnTables(np.zeros((0, 0), np.int64), np.zeros((0, 0))) if has_tables else NO_MEMORY
+
+
+# The compiled form of a user's policy: a hook like ours, ``def hook(t, state)``, marked with ``@compiled``.
+#
+# Everything such a hook needs is in :mod:`headway.policies.own.words`.
 
 NOTES = 16
 """Entries of ``state.options`` behind the parameters, where a hook may keep notes between passes."""
@@ -40,7 +88,7 @@ class Compiled:
     hook: Callable[[int, Any], None]
     options: Mapping[str, int] = field(default_factory=dict)
     tables: Maker | None = None
-    """Makes the tables that it keeps between passes (:mod:`headway.policies.own.tables`)."""
+    """Makes the tables that it keeps between passes (:mod:`headway.policies.own.compiled`)."""
 
     def __call__(self, **options: int) -> Compiled:
         """The same policy with other parameters."""
@@ -61,7 +109,6 @@ class Compiled:
     def setup(self, arrivals: Arrivals, procs: int) -> Setup:
         """What the engine runs."""
         from headway.engine.setup import Setup
-        from headway.policies.own.tables import made
         from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
         from headway.policies.queueing.setup import ordered
 
@@ -132,7 +179,6 @@ def _compiled(hook: Callable[[int, Any], None], has_tables: bool) -> Callable[[i
     """Compiled once; on disk too, where that is safe."""
     from headway.engine.compiled import hook_signature
     from headway.jit import kernels
-    from headway.policies.own.tables import prototype
 
     make: Any = kernels.kept if may_be_kept(hook) else kernels.unkept
     done: Callable[[int, Any], None] = make(

@@ -7,7 +7,8 @@ to the pass in question, and that one pass is run as plain Python.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,72 @@ from headway.engine.driver import Driver
 from headway.engine.setup import Jobs, Setup, grow
 from headway.engine.tables import Clock, Job, Phase, Pool, State, Step, World
 from headway.errors import PolicyError
+from headway.jit.kernels import as_written
 from headway.policies.own import faults
-from headway.policies.own.interpreted import Interpreter
+
+
+class Interpreter:
+    """Makes copies in plain Python; ``instead`` names functions in whose place others are called."""
+
+    def __init__(self, instead: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
+        self._made: dict[int, Any] = {id(as_written(old)): new for old, new in instead.items()}
+        self._kept: list[Any] = []  # an id stays the thing's own only while the thing is there
+
+    def copy(self, thing: Any) -> Any:
+        """The thing itself, or a copy of a kernel, or a module that gives copies."""
+        function = as_written(thing)
+        if isinstance(thing, ModuleType):
+            return _Module(thing, self)
+        if not isinstance(function, FunctionType) or (function is thing and of_library(thing)):
+            return thing
+        if id(function) not in self._made:
+            self._kept.append(function)
+            names, cells = dict(function.__globals__), function.__closure__ or ()
+            copies = tuple(CellType() for _ in cells)
+            made = FunctionType(
+                function.__code__, names, function.__name__, function.__defaults__, copies or None
+            )
+            made.__kwdefaults__ = function.__kwdefaults__
+            self._made[id(function)] = made  # before its names: kernels may call each other
+            for name in _names(function):
+                if name in names:
+                    names[name] = self.copy(names[name])
+            for cell, copy in zip(cells, copies, strict=True):
+                copy.cell_contents = self.copy(cell.cell_contents)
+        return self._made[id(function)]
+
+
+class _Module:
+    """A module whose kernels are copies in plain Python."""
+
+    def __init__(self, module: ModuleType, interpreter: Interpreter) -> None:
+        self._module, self._interpreter = module, interpreter
+
+    def __getattr__(self, name: str) -> Any:
+        return self._interpreter.copy(getattr(self._module, name))
+
+
+def of_library(function: FunctionType) -> bool:
+    """Whether a function was never compiled and is neither ours nor the user's."""
+    return faults.of_library(function.__code__.co_filename) and not faults.is_ours(function)
+
+
+def _names(function: FunctionType) -> set[str]:
+    """Every name a function looks up outside, those in functions within it too."""
+    names: set[str] = set()
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        names |= set(code.co_names)
+        codes += [part for part in code.co_consts if isinstance(part, type(code))]
+    return names
+
+
+# Finds the line of a compiled policy at which a pass went wrong.
+#
+# Compiled code does not say where it is. A simulation is the same every time, so it is run again, compiled,
+# up
+# to the pass in question, and that one pass is run as plain Python.
 
 
 class Refused(Exception):

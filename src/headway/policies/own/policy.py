@@ -10,7 +10,7 @@ from headway.policies.redirection.group import Group
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
-    from headway.policies.own.joining import Hook, Known
+    from headway.policies.own.live import Hook, Known
     from headway.policies.prepare import Arrivals, Prepared
     from headway.policies.spec import Spec
     from headway.workload import Workload
@@ -61,7 +61,7 @@ class Keyed(Policy):
         self.plain, self.takes_outages = plain, plain.takes_outages
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.own.keyed import prepare_keyed
+        from headway.policies.own.keys import prepare_keyed
 
         return prepare_keyed(self.spec, arrivals, procs)
 

@@ -7,20 +7,77 @@ microseconds (an hour is ``3600 * SECOND``), so that everything is exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.engine.tables import Clock
 from headway.plain import counted
-from headway.policies.own.arrived import Arrived, Column
 
 if TYPE_CHECKING:
     from headway.engine.submissions import Submissions
+
+
+Column = npt.NDArray[Any]
+
+PENDING = 4096
+"""Jobs that are kept as they came before their values go into the columns."""
+
+
+class Arrived:
+    """A table that grows by a row with each arrival; a column of it is looked at by name, read-only."""
+
+    __slots__ = ("_columns", "_count", "_pending", "names")
+
+    def __init__(self, kinds: Mapping[str, np.dtype[Any]]) -> None:
+        self.names = tuple(kinds)
+        self._columns: dict[str, Column] = {name: np.zeros(0, kind) for name, kind in kinds.items()}
+        self._count = 0
+        self._pending: list[tuple[Any, ...]] = []
+
+    def __len__(self) -> int:
+        return self._count + len(self._pending)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def add(self, row: tuple[Any, ...]) -> None:
+        """A job with its values in the order of the names."""
+        self._pending.append(row)
+        if len(self._pending) >= PENDING:
+            self._fill()
+
+    def column(self, name: str) -> Column:
+        """The values of all jobs that have arrived, by number."""
+        if self._pending:
+            self._fill()
+        seen = self._columns[name][: self._count]
+        seen.flags.writeable = False
+        return seen
+
+    def _fill(self) -> None:
+        first, self._count = self._count, len(self)
+        for name, values in zip(self.names, zip(*self._pending, strict=True), strict=True):
+            column = self._columns[name]
+            if self._count > len(column):
+                larger = np.zeros(max(2 * self._count, PENDING), column.dtype)
+                larger[:first] = column[:first]
+                column = self._columns[name] = larger
+            column[first : self._count] = values
+        self._pending = []
+
+
+# What a policy written in Python sees at each pass, and what it answers.
+#
+# It sees what a scheduler sees: the jobs that have arrived, what they asked for, who runs until when at
+# most.
+# It never sees how long an unfinished job will run, nor a job that has not arrived. Times are whole
+# microseconds (an hour is ``3600 * SECOND``), so that everything is exact.
 
 PUBLIC = (
     "job", "submit", "procs", "walltime", "user", "group", "queue", "partition", "executable", "memory_kb",

@@ -1,4 +1,4 @@
-"""Redirection as Headway asks it: two groups, each under a policy of its own."""
+"""Redirection as Headway asks it: two groups, each under a policy of its own, and their sizes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.deadline.policy import told_ends
+from headway.policies.entry import Parameter
 from headway.policies.policy import Policy, Seen
 from headway.policies.pools import Pool
-from headway.policies.redirection.group_size import GROUPS, group_sizes, speed_ratio
-from headway.policies.spec import make_spec
+from headway.policies.queueing.policy import ORDERS
+from headway.policies.redirection.group import GROUPS, group_sizes, speed_ratio
+from headway.policies.references import FAURE_2020
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
@@ -18,8 +20,81 @@ if TYPE_CHECKING:
     from headway.workload import Workload
 
 
+QUEUE_POLICIES = ("easy", "conservative", "dbf", *ORDERS)
+
+
 class Redirection(Policy):
-    """A mechanism over the policies of its groups."""
+    """A running job that holds up many newcomers is stopped and restarted in a group of its own.
+
+    The number of processors given is m, the principal group; the run uses the redirection group besides
+    (except with size=split), and `compare` gives other policies as many in all. On two clusters the second
+    one is the redirection group, whatever alpha, group and size say. A cluster of a grid, a live one and
+    Batsim's machine have no other processors: there `size` is split.
+    """
+
+    name = "redirection"
+    citation = (FAURE_2020,)
+    example = "redirection(theta=10, alpha=0.15)"
+
+    theta = Parameter(
+        "a job is redirected once more than so many newcomers were held up by it; inf: never",
+        10,
+        ("inf",),
+        int,
+        low=0,
+    )
+    alpha = Parameter(
+        "size of the redirection group as a share of the machine",
+        0.15,
+        number=float,
+        low=0,
+        high=1,
+        open_high=True,
+    )
+    group = Parameter(
+        "size of the redirection group",
+        number=int,
+        low=0,
+        unit="processors",
+        instead_of="alpha",
+    )
+    filter = Parameter(
+        "running jobs that a newcomer counts against: those with at least its processors (procs), "
+        "at least its walltime (walltime), at most its walltime, as the paper's pseudo-code "
+        "prints it (pseudo), or all of them (none)",
+        "procs",
+        ("procs", "walltime", "pseudo", "none"),
+    )
+    conflict = Parameter(
+        "which goes where several could: longest walltime, highest counter, largest area (walltime x "
+        "processors) or latest start",
+        "walltime",
+        ("walltime", "counter", "area", "latest"),
+    )
+    size = Parameter(
+        "added: alpha m processors on top of the machine's m; share: alpha m / (1 - alpha) on top; "
+        "split: alpha m of the m, and the principal group has the rest, the only one, and so the "
+        "default, on a cluster that exists: live, and in a grid",
+        "added",
+        ("added", "share", "split"),
+        optional=True,
+    )
+    restart = Parameter(
+        "a redirected job starts from the beginning (scratch, as in the paper) or continues where it "
+        "was stopped (checkpoint, ours: what saved memory would be worth)",
+        "scratch",
+        ("scratch", "checkpoint"),
+    )
+    principal = Parameter(
+        "policy of the principal group",
+        "easy",
+        policies=QUEUE_POLICIES,
+    )
+    redirected = Parameter(
+        "policy of the redirection group",
+        "easy",
+        policies=QUEUE_POLICIES,
+    )
 
     has_groups = True
     nests = True
@@ -34,16 +109,6 @@ class Redirection(Policy):
 
         return LISTS
 
-    @property
-    def principal(self) -> Policy:
-        """The policy of the group that jobs are submitted to."""
-        return self.spec.nested("principal").policy
-
-    @property
-    def redirected(self) -> Policy:
-        """The policy of the redirection group."""
-        return self.spec.nested("redirected").policy
-
     def on(self, platform: Platform, workload: Workload) -> Policy:
         """On two clusters the second one is the redirection group; the spec then names that size."""
         self.refuse_local_policies(platform)
@@ -57,6 +122,8 @@ class Redirection(Policy):
             )
         speed_ratio(self.spec, platform)
         params = {key: value for key, value in self.params.items() if key != "alpha"}
+        from headway.policies.spec import make_spec
+
         return make_spec("redirection", **params | {"group": clusters[1].procs, "size": "added"}).policy
 
     def on_cluster(self) -> Policy:
@@ -66,6 +133,8 @@ class Redirection(Policy):
                 f"redirection: size={size} adds processors to those of a cluster, which has no others; leave "
                 "size out, or give size=split"
             )
+        from headway.policies.spec import make_spec
+
         return make_spec("redirection", **{**self.params, "size": size}).policy
 
     def pools(self, platform: Platform) -> tuple[Pool, ...]:

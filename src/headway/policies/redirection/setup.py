@@ -16,8 +16,7 @@ from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE, URGENT_CLASS
 from headway.policies.queueing.policy import Queue
 from headway.policies.queueing.setup import first_class, sorted_at_each_pass
-from headway.policies.redirection.group import Group
-from headway.policies.redirection.group_size import GROUPS, group_sizes, speed_ratio
+from headway.policies.redirection.group import GROUPS, Group, group_sizes, speed_ratio
 from headway.policies.spec import Spec
 from headway.units import NEVER
 

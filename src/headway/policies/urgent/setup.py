@@ -12,17 +12,78 @@ from headway.engine.setup import Setup
 from headway.engine.tables import Job, State
 from headway.errors import UsageError
 from headway.plain import counted
+from headway.policies.deadline import tables as dbf_rows
 from headway.policies.deadline.tables import fill_rows
 from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table
-from headway.policies.queueing.ordering import URGENT_CLASS
+from headway.policies.queueing.ordering import STRIDE, URGENT_CLASS
 from headway.policies.queueing.setup import ordered, strict
 from headway.policies.spec import Spec, make_spec
 from headway.policies.urgent import tables as rows
+from headway.policies.urgent.deadlines import ujfb_deadlines
 from headway.policies.urgent.processors import GROUP, SHIFT
 from headway.policies.urgent.tables import NO_JOB, Memory, Note, Processor, Rule, UjfbJob
 from headway.units import LONGEST, NEVER, SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.transform.swap_model import swap_times
+
+
+def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared:
+    """UJFB, prepared already, with the lists of DBF for its regular jobs."""
+    if spec.params["requeue"] == "end":
+        raise UsageError(
+            "ujfb: requeue=end does not go with regular=dbf, whose lists are in order of submission; give "
+            "requeue=arrival"
+        )
+
+    def over(setup: Setup) -> Setup:
+        """With a third profile, the base of DBF."""
+        options = np.zeros(STRIDE, np.int64)
+        options[dbf_rows.Rule.BASE] = rows.DEFINITIVE_BASE
+        return replace(setup, pools=(*setup.pools, setup.pools[0]), hook=ujfb_deadlines, options=options)
+
+    def again(state: State) -> Setup | None:
+        setup = None if plain.again is None else plain.again(state)
+        return None if setup is None else over(setup)
+
+    def own(state: State) -> dict[str, object]:
+        assert plain.own is not None
+        names = {
+            "accepted_deadlines": rows.Note.ACCEPTED_JOBS,
+            "late_on_arrival": rows.Note.LATE_ON_ARRIVAL,
+            "promotions": rows.Note.PROMOTIONS,
+            "displacements": rows.Note.DISPLACEMENTS,
+            "safety_net": rows.Note.SAFETY_NET,
+            "deadlines_broken": rows.Note.BROKEN,
+        }
+        return plain.own(state) | {name: int(state.memory.notes[note]) for name, note in names.items()}
+
+    def notes(state: State, ids: Table) -> dict[str, Table]:
+        assert plain.notes is not None
+        by = state.jobs[rows.UjfbJob.BROKEN_BY]
+        return plain.notes(state, ids) | {
+            "first_given": state.jobs[dbf_rows.DbfJob.FIRST_GIVEN],
+            "definitive_at": state.jobs[dbf_rows.DbfJob.DEFINITIVE_AT],
+            "displaced_times": state.jobs[dbf_rows.DbfJob.DISPLACED_TIMES],
+            "broken_by": np.where(by >= 0, ids[by], -1),
+        }
+
+    remark = plain.remark
+    if not some_have_deadlines:
+        remark = "no regular job has a deadline, so regular=dbf changes nothing"
+    elif plain.sets is None:
+        remark = "no job is urgent, so ujfb is dbf(compress=scratch)"
+    return replace(
+        plain,
+        setup=over(plain.setup),
+        promise_kind="end",
+        own=own,
+        notes=notes,
+        again=again,
+        remark=remark,
+    )
+
+
+# Prepares UJF and UJFB: swap times, hosts, the tables of processors, the notes of the policy.
 
 MODES = ("suspend", "kill", "degree")
 ORDERS = ("latest", "smallest", "largest")
@@ -99,8 +160,6 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     )
     if spec.params["regular"] == "conservative":
         return plain
-    from headway.policies.urgent.deadlines_setup import over_dbf
-
     return over_dbf(spec, plain, bool((deadline[~urgent] >= 0).any()))
 
 
