@@ -93,7 +93,15 @@ PAIRS = (
             clusters=2,
             off_clusters=1,
         )
-        for inner in ("conservative", "fcfs", "easy", "dbf", "ujfb(swap=30)", "redirection(theta=1)", "sjf")
+        for inner in (
+            "conservative",
+            "fcfs",
+            "easy",
+            "dbf",
+            "ujfb(swap=30)",
+            "redirection(theta=1, size=split)",
+            "sjf",
+        )
     ),
     *(
         Pair("ujfb", inner, f"ujfb(swap=30, regular={name})", "suspensions", off, without="urgent")
