@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 class Slurm(Policy):
     """Slurm's main loop and backfill, by a site's own configuration.
 
-    Two loops by their own clocks: the main one goes down the queue by priority and stops in each partition at
+    Two loops with clocks of their own: the main one goes down the queue by priority and stops in each partition at
     the first job that does not fit, backfill plans every job it reaches on named nodes, again each time.
     Queue order, multifactor priority, fair tree, limits of QOS and accounts, and the choice of nodes are
     those of version 22.05, with what has changed up to 26.05 by the site's version. Needs a site: partitions,
     nodes, accounts and parameters as it has them. The schedule says on which nodes, in which partition and by
-    which loop each job started; explain tells its priority and Slurm's reason. Real Slurm never gives the
+    which loop each job started; explain shows its priority and Slurm's reason. Real Slurm never gives the
     same schedule twice, so run several seeds. late=20 is how the recorded runs are that the rules are held
     to: their virtual clock overshoots a sleeping backfill thread; late=0 is a controller that nothing delays.
     Where the site has sdiag.txt, it tells how long a cycle takes and how late it may be at most.
