@@ -58,7 +58,7 @@ def test_a_first_simulation_of_any_policy_compiles_nothing(tmp_path: Path) -> No
 
 @built
 def test_a_first_what_if_and_replay_compile_nothing(tmp_path: Path) -> None:
-    for words in ("site example fjord", "what-if fjord nodes=+10%", "replay fjord --policy slurm"):
+    for words in ("site example fjord", "what-if fjord nodes=+10% --seeds 1", "replay fjord --seeds 1"):
         without_kernels_of_ones_own(tmp_path, "-m", "headway", *words.split())
 
 
