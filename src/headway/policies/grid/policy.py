@@ -34,7 +34,7 @@ class Reallocation(Policy):
 
     Jobs with a parallel_fraction P and more than one processor are moldable: on n processors of a cluster of
     speed v their walltime and run time are those of the log x S(P, n of the log) / S(P, n) / v. Jobs with
-    local = 1 keep their size and stay on their cluster. The promise is the start that the cluster told when
+    local = 1 keep their size and stay on their cluster. The promise is the start that the cluster gave when
     the job was submitted to it for the last time. Data go with a task: the first submission is free, each
     move costs a transfer, and moving back costs one too. transfer and link need clusters that reserve a start
     (conservative, fcfs); they and reserved need one such policy (for reserved also easy) on all clusters.

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 class Slurm(Policy):
     """Slurm's main loop and backfill, by a site's own configuration.
 
-    Two loops with clocks of their own: the main one goes down the queue by priority and stops in each partition at
-    the first job that does not fit, backfill plans every job it reaches on named nodes, again each time.
-    Queue order, multifactor priority, fair tree, limits of QOS and accounts, and the choice of nodes are
-    those of version 22.05, with what has changed up to 26.05 by the site's version. Needs a site: partitions,
-    nodes, accounts and parameters as it has them. The schedule says on which nodes, in which partition and by
-    which loop each job started; explain shows its priority and Slurm's reason. Real Slurm never gives the
-    same schedule twice, so run several seeds. late=20 is how the recorded runs are that the rules are held
-    to: their virtual clock overshoots a sleeping backfill thread; late=0 is a controller that nothing delays.
-    Where the site has sdiag.txt, it tells how long a cycle takes and how late it may be at most.
+    Two loops with clocks of their own: the main one goes down the queue by priority and stops in each
+    partition at the first job that does not fit, and backfill plans every job it reaches on named nodes,
+    again in each cycle. Queue order, multifactor priority, fair tree, limits of QOS and accounts, and the
+    choice of nodes are those of version 22.05, with what has changed up to 26.05 by the site's version.
+    Needs a site: partitions, nodes, accounts and parameters as it has them. The schedule says on which
+    nodes, in which partition and by which loop each job started; explain shows its priority and Slurm's
+    reason. Real Slurm never gives the same schedule twice, so run several seeds. late=20 matches the
+    recorded runs that the rules are tested against, whose virtual clock overshoots a sleeping backfill
+    thread; late=0 is a controller without delays. Where the site has sdiag.txt, that says how long a
+    cycle takes and how late it may be at most.
     """
 
     name = "slurm"
@@ -86,8 +87,8 @@ class Slurm(Policy):
         optional=True,
     )
     version = Parameter(
-        "whose rules and defaults these are, such as 24.11; by default as the site's config.txt or "
-        "its log in JSON tells it, and 22.05 where nothing does",
+        "version of Slurm whose rules and defaults apply, such as 24.11; by default the one that the "
+        "site's config.txt or log in JSON names, else 22.05",
         default="site",
         choices=("site",),
         number=float,
