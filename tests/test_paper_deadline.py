@@ -10,7 +10,7 @@ import pytest
 from headway.papers import Request
 from headway.papers.deadline import figures, runs, work
 from headway.papers.deadline.logs import REPORTED, THIRDS, Log, labelled, of_paper, prepared
-from headway.papers.deadline.runs import Run, Runs
+from headway.papers.deadline.runs import Run, Runs, change_estimate, mean_estimate
 from headway.papers.deadline.tables import READINGS, implied_changes, saturation
 from headway.units import SECOND
 from headway.workload import Workload
@@ -100,6 +100,33 @@ def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: p
     assert Runs(tmp_path, lambda text: None).get(log, Run()) == found
     with pytest.raises(AssertionError, match="simulated again"):
         Runs(tmp_path, lambda text: None).get(small(61), Run())  # another log
+
+
+def test_means_and_changes_by_week_are_those_of_the_jobs(tmp_path: Path) -> None:
+    """The sums over the weeks give the means that the metrics give, and each week counts by its jobs."""
+    jobs = generate("lublin(jobs=400, procs=16, load=1.1, estimates=tsafrir, seed=3)")
+    spread = jobs.with_columns(submit=jobs.submit + np.arange(400) * HOUR)
+    log, kept = Log("generated", "Generated", spread, 16), Runs(tmp_path, lambda text: None)
+    plain, dbf = kept.get(log, Run("conservative")), kept.get(log, Run())
+    assert len(plain["weeks"]["priority"]["jobs"]) > 1 and sum(plain["weeks"]["flexible"]["jobs"]) == 133
+    for who, wait, slowdown in (
+        ("priority", "priority_mean_wait", "priority_mean_walltime_slowdown"),
+        ("flexible", "flexible_mean_wait", "flexible_mean_walltime_slowdown"),
+        ("all", "wait", "slowdown"),
+    ):
+        for name, column in (("wait", wait), ("slowdown", slowdown)):
+            assert mean_estimate(plain, who, name).value == pytest.approx(plain[column])
+            change = change_estimate(dbf, plain, who, name)
+            assert change.value == pytest.approx(100 * (dbf[column] / plain[column] - 1))
+
+
+def test_two_classes_are_tasks_with_a_deadline_and_without(tmp_path: Path) -> None:
+    """With urgent=first tasks without a deadline gain, and more than those with one; no task is left out."""
+    log, kept = small(300), Runs(tmp_path, lambda text: None)
+    plain, classes = (kept.get(log, Run(policy)) for policy in ("easy", "easy(urgent=first)"))
+    changes = [change_estimate(classes, plain, who, "wait").value for who in ("priority", "flexible")]
+    assert changes[0] < min(0, changes[1])
+    assert classes["flexible_jobs"] == 100 and classes["jobs"] == 300
 
 
 def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers.locality import runs, tables, weeks, work
-from headway.papers.locality.claims import _exact, _files, counted
+from headway.papers.locality.claims import _exact, _files
 from headway.papers.locality.runs import Runs, at_bandwidth
 from headway.papers.locality.weeks import (
     BUSY,
@@ -58,21 +58,6 @@ def test_weeks_are_made_by_the_rule_on_the_page() -> None:
     assert narrow.load == pytest.approx(1.2, abs=0.05) and narrow.workload.procs.mean() < 4
     assert weeks.generated(SATURATED, weeks.QUICK).saturated
     assert not weeks.generated(LIGHT, weeks.QUICK).saturated
-
-
-@pytest.mark.parametrize(
-    ("held", "verdict"),
-    [
-        ([True] * 5, "agrees"),
-        ([True] * 3 + [False] * 2, "in part"),
-        ([True, False], "in part"),
-        ([True] * 2 + [False] * 3, "differs"),
-        ([False], "differs"),
-    ],
-)
-def test_a_verdict_counts_weeks(held: list[bool], verdict: str) -> None:
-    claim = counted("claim", "paper", "ours", held, "direction", "slides")
-    assert claim.verdict == verdict and f"in {sum(held)} of {len(held)} week" in claim.remark
 
 
 def test_the_load_is_what_was_asked_for() -> None:
@@ -164,16 +149,16 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     result = work.reproduce(Request({}, False, tmp_path, said.append))
     simulated = set(Runs(tmp_path).kept.results)
     verdicts = {claim.claim: claim for claim in result.claims}
-    assert verdicts["areas 15, 30, 2 on 5, 3, 2 nodes"].verdict == "agrees"
+    assert verdicts["areas 15, 30, 2 on 5, 3, 2 nodes"].verdict == "arithmetic"
     assert all(claim.source for claim in result.claims)
-    assert verdicts["light: less time waiting for files than FCFS, LEA"].paper == "17.1 %"
+    assert verdicts["light: less time waiting for files than FCFS, LEA"].paper == "+17.10 %"
     assert verdicts["time to fill a node's memory"].ours == "1280, 2560, 10240 s"
     assert [row[0] for row in result.tables["Ten rules: light"][1:]] == [
         tables.short(rule) for rule in tables.TEN
     ]
     assert {row[0]: row[2:] for row in result.tables["Weights"][1:]}["0"] == ["1.000", "1.000"]
     assert [row[1] for row in result.tables["Beyond"][1:]] == ["FCFS", "EFT", "LEA", "LEM"] * 2
-    assert verdicts["light: EFT is about FCFS"].ours.count(" and ") == 2  # every week is shown
+    assert verdicts["light: EFT is about FCFS"].tested == "order"
     asked = work.wanted(
         [tiny(LIGHT), tiny(SATURATED)], tiny(NARROW), [tiny(sizes=True)], (halves[:1], halves[1:])
     )
@@ -189,14 +174,34 @@ def test_a_tie_is_no_order() -> None:
 
     def verdict(lem: float) -> str:
         left = {"fcfs": 100.0, "eft": 98.0, "leo": 98.0, "lem": lem, "lea": 20.0}
-        week = {rule: {"file_wait": x, "core_time": x, "reuses": 1, "files": 2} for rule, x in left.items()}
-        return next(claim.verdict for claim in _files("KTH", [week]) if claim.claim.endswith("then LEM"))
+        weeks = [
+            {
+                rule: {"file_wait": x + seed, "core_time": x, "reuses": 1, "files": 2}
+                for rule, x in left.items()
+            }
+            for seed in range(4)
+        ]
+        return next(claim.verdict for claim in _files("KTH", weeks) if claim.claim.endswith("then LEM"))
 
-    assert (verdict(90.0), verdict(98.0)) == ("agrees", "differs")
+    assert (verdict(90.0), verdict(98.0), verdict(99.0)) == ("agrees", "undecided", "differs")
+
+
+def test_a_small_percentage_is_not_near_another_for_being_small() -> None:
+    """EFT saves 0.9 % of the waiting for files there and 4.4 % here: a number that differs in size."""
+    left = {"fcfs": 100.0, "eft": 95.6, "leo": 98.0, "lem": 92.9, "lea": 82.9}
+    weeks = [
+        {
+            rule: {"file_wait": x + seed / 9, "core_time": x, "reuses": 1, "files": 2}
+            for rule, x in left.items()
+        }
+        for seed in range(4)
+    ]
+    found = {claim.claim.rpartition(", ")[2]: claim.verdict for claim in list(_files("KTH", weeks))[1:5]}
+    assert found == {"EFT": "in part", "LEA": "agrees", "LEO": "in part", "LEM": "agrees"}
 
 
 def test_claims_that_need_no_log() -> None:
     """Fill times, planned areas, the weeks that a shuffle gives, and 49,000 h / 9,720 = 5.04 h."""
     found = list(_exact())
-    assert [claim.verdict for claim in found] == ["agrees"] * 4
+    assert [claim.verdict for claim in found] == ["arithmetic"] * 4
     assert [claim.ours for claim in found][2:] == ["28, 13, 43, 41, 42, 8, 6, 36, 2, 50, 40, 1", "5.04"]

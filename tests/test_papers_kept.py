@@ -28,10 +28,13 @@ def jobs(**columns: list[float]) -> Workload:
 
 def test_runs_of_other_code_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    KeptRuns(tmp_path, said.append).get("run", lambda: {"wait": 1})
-    assert KeptRuns(tmp_path, said.append).get("run", lambda: {"wait": 2}) == {"wait": 1} and not said
+    KeptRuns("deadline", tmp_path, said.append).get("run", lambda: {"wait": 1})
+    assert (
+        KeptRuns("deadline", tmp_path, said.append).get("run", lambda: {"wait": 2}) == {"wait": 1}
+        and not said
+    )
     monkeypatch.setattr(kept, "code_digest", lambda: "that of another engine")
-    changed = KeptRuns(tmp_path, said.append)
+    changed = KeptRuns("deadline", tmp_path, said.append)
     assert said == [
         f"{tmp_path / 'runs.json'}: made by another version of Headway; its runs are simulated again."
     ]
@@ -39,8 +42,8 @@ def test_runs_of_other_code_are_made_again(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_runs_that_are_added_leave_the_others_in_the_file(tmp_path: Path) -> None:
-    KeptRuns(tmp_path, print).keep({'"a", b': {"wait": 1}, "c": {"wait": [2.5, None]}})
-    later = KeptRuns(tmp_path, print)
+    KeptRuns("deadline", tmp_path, print).keep({'"a", b': {"wait": 1}, "c": {"wait": [2.5, None]}})
+    later = KeptRuns("deadline", tmp_path, print)
     later.keep({"c": {"wait": 3}, "d": {}})
     runs = json.loads((tmp_path / "runs.json").read_text())["runs"]
     assert runs == later.results == {'"a", b': {"wait": 1}, "c": {"wait": 3}, "d": {}}
@@ -48,21 +51,23 @@ def test_runs_that_are_added_leave_the_others_in_the_file(tmp_path: Path) -> Non
 
 def test_a_change_in_how_a_paper_measures_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     papers = tmp_path / "papers"
-    papers.mkdir()
+    for name in ("deadline", "urgent"):
+        (papers / name).mkdir(parents=True)
     monkeypatch.setattr(kept, "__file__", str(papers / "kept.py"))
-    (papers / "runs.py").write_text("one = 1")
-    before = kept.measuring_code()
-    (papers / "claims.py").write_text("shown = True")
-    assert kept.measuring_code() == before
-    (papers / "runs.py").write_text("one = 2")
-    assert kept.measuring_code() != before
+    (papers / "deadline" / "runs.py").write_text("one = 1")
+    before = kept.measuring_code("deadline")
+    (papers / "deadline" / "claims.py").write_text("shown = True")
+    (papers / "urgent" / "runs.py").write_text("of another paper = True")
+    assert kept.measuring_code("deadline") == before
+    (papers / "deadline" / "runs.py").write_text("one = 2")
+    assert kept.measuring_code("deadline") != before
 
 
-@pytest.mark.parametrize("found", [[], {"code": kept.measuring_code(), "runs": []}, 3])
+@pytest.mark.parametrize("found", [[], {"code": kept.measuring_code("deadline"), "runs": []}, 3])
 def test_a_damaged_file_is_refused(tmp_path: Path, found: object) -> None:
     (tmp_path / "runs.json").write_text(json.dumps(found))
     with pytest.raises(InputError, match="remove it"):
-        KeptRuns(tmp_path, print)
+        KeptRuns("deadline", tmp_path, print)
 
 
 def test_every_column_of_a_log_counts() -> None:

@@ -89,8 +89,8 @@ def paired(
     )
     total = float(mass.sum())
     mean_value, mean_base = float(above.sum()) / total, float(below.sum()) / total
-    low, high = _ratio(above - below, mass, level) or (None, None)
-    change_low, change_high = _ratio(above - below, below, level) or (None, None)
+    low, high = ratio_interval(above - below, mass, level) or (None, None)
+    change_low, change_high = ratio_interval(above - below, below, level) or (None, None)
     return Paired(
         blocks=count,
         pairs=len(place),
@@ -107,7 +107,7 @@ def paired(
     )
 
 
-def _ratio(x: Floats, y: Floats, level: float) -> Interval:
+def ratio_interval(x: Floats, y: Floats, level: float = LEVEL) -> Interval:
     """Fieller's interval of sum(x) / sum(y) over blocks; None where the blocks do not bound it.
 
     r is inside where (X - r Y)^2 <= t^2 var(X - r Y), a parabola in r: a r^2 - 2 b r + c <= 0.

@@ -24,11 +24,11 @@ class KeptRuns:
     """Results by key. The key says everything that was simulated: policy, parameters and the log's digest.
 
     Results of other code are not taken: the file says which code made it, that of the engine and policies
-    and that of the papers' own runs.
+    and that of the paper's runs.
     """
 
-    def __init__(self, folder: Path, say: Notify) -> None:
-        self.path, self.say, self.code = folder / NAME, say, measuring_code()
+    def __init__(self, paper: str, folder: Path, say: Notify) -> None:
+        self.path, self.say, self.code = folder / NAME, say, measuring_code(paper)
         self.results: dict[str, Numbers] = {}
         self.lines: dict[str, str] = {}
         if not self.path.exists():
@@ -61,11 +61,11 @@ class KeptRuns:
         self.results |= found
 
 
-def measuring_code() -> str:
-    """Digest of all code that a paper's numbers depend on."""
+def measuring_code(paper: str) -> str:
+    """Digest of all code that a paper's numbers depend on: the engine's, the papers' common one, its own."""
     digest = hashlib.sha256(code_digest().encode())
     papers = Path(__file__).parent
-    for path in sorted(papers.rglob("*.py")):
+    for path in [*sorted(papers.glob("*.py")), *sorted((papers / paper).rglob("*.py"))]:
         if path.name not in SHOWN_BY:
             digest.update(path.relative_to(papers).as_posix().encode())
             digest.update(path.read_bytes())

@@ -12,7 +12,7 @@ from headway.papers.verdicts import Claim, Reproduction
 from headway.writing import write_text
 
 RULE = (
-    'What "agrees" means, and which of number, order and direction was tested, is said '
+    'What "agrees" means, and how a claim is tested, is said '
     "[once for all five papers](index.md#what-agrees-means)."
 )
 """For the pages, which stand beside the one that says it."""

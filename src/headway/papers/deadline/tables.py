@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.papers.deadline.logs import THIRDS, Log
-from headway.papers.deadline.runs import Run, Runs
+from headway.papers.deadline.runs import Run, Runs, change_estimate, mean_estimate
 from headway.papers.kept import Numbers
 from headway.papers.page import rows_of
 
 CASES = (24.0, 72.0)
 """Cases a and b: hours from submission to deadline, at least."""
-PRIORITY = (("priority_wait", "priority_mean_wait"), ("priority_slowdown", "priority_mean_walltime_slowdown"))
-EVERYBODY = (("wait", "wait"), ("slowdown", "slowdown"))
 CALENDAR = {
     "morning": "the next morning at 8:00",
     "workday": "the next morning from Monday to Friday",
@@ -93,22 +91,22 @@ def signed(percent: float | None) -> str:
     return "-" if percent is None else f"{percent:+.1f} %"
 
 
-def result(runs: Runs, logs: Sequence[Log], columns: Sequence[tuple[str, str]]) -> list[list[str]]:
+def result(runs: Runs, logs: Sequence[Log], who: str) -> list[list[str]]:
     """A table of the paper: conservative backfilling and both cases, the paper's and ours."""
     lines = []
     for log in logs:
         plain, *both = cases(runs, log)
-        for name, column in columns:
-            said = getattr(log.reported, name) if log.reported else None
+        for name, word in WORDS.items():
+            said = getattr(log.reported, name if who == "all" else f"{who}_{name}") if log.reported else None
             line = {
                 "log": log.title,
-                "number": WORDS[name.removeprefix("priority_")],
+                "number": word,
                 "CBF, paper": f"{said[0]:.2f}" if said else "-",
-                "CBF, ours": f"{plain[column]:.2f}",
+                "CBF, ours": mean_estimate(plain, who, name).text(digits=2),
             }
             for case, place, numbers in zip("ab", (1, 2), both, strict=True):
                 line[f"({case}), paper"] = f"{said[place]:+.1f} %" if said else "-"
-                line[f"({case}), ours"] = signed(change(numbers[column], plain[column]))
+                line[f"({case}), ours"] = change_estimate(numbers, plain, who, name).text(" %", sign=True)
             lines.append(line)
     return rows_of(lines)
 
@@ -118,12 +116,51 @@ def flexible(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
     lines = []
     for log in logs:
         plain, *both = cases(runs, log)
-        for name, column in (("wait", "flexible_mean_wait"), ("slowdown", "flexible_mean_walltime_slowdown")):
-            line = {"log": log.title, "number": WORDS[name], "CBF": f"{plain[column]:.2f}"}
+        for name, word in WORDS.items():
+            line = {"log": log.title, "number": word}
+            line["CBF"] = mean_estimate(plain, "flexible", name).text(digits=2)
             for case, said, numbers in zip("ab", implied_changes(log, name), both, strict=True):
                 line[f"({case}), implied by the paper"] = signed(said)
-                line[f"({case}), ours"] = signed(change(numbers[column], plain[column]))
+                changed = change_estimate(numbers, plain, "flexible", name)
+                line[f"({case}), ours"] = changed.text(" %", sign=True)
             lines.append(line)
+    return rows_of(lines)
+
+
+BASELINES = (
+    "easy", "easy(order=saf)", "easy(urgent=first)", "conservative(urgent=first)", "dbf",
+    "easy(order=saf, urgent=first)",
+)  # fmt: skip
+"""``urgent=first``: two classes, tasks without a deadline before those with one."""
+
+
+def baselines(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
+    """What else a site could do for its priority tasks, against conservative backfilling; case a."""
+    lines = []
+    for log in logs:
+        for times in ("exact", "requested"):
+            if times == "requested" and not log.has_requests:
+                continue
+            plain = runs.get(log, Run("conservative", times=times))
+            for policy in BASELINES:
+                found = runs.get(log, Run(policy, times=times))
+                lines.append(
+                    {
+                        "log": log.title, "times": times, "policy": f"`{policy}`",
+                        **{
+                            f"{name} of {who} tasks": change_estimate(found, plain, who, name).text(
+                                " %", sign=True
+                            )
+                            for name, who in (
+                                ("wait", "priority"), ("wait", "flexible"), ("wait", "all"),
+                                ("slowdown", "priority"), ("slowdown", "all"),
+                            )
+                        },
+                        "flexible tasks late": f"{found['deadlines'] - found['deadlines_met']:,} of "
+                        f"{found['deadlines']:,}",
+                        "accepted deadlines missed": f"{missed(found):,}" if "safety_net" in found else "-",
+                    }
+                )  # fmt: skip
     return rows_of(lines)
 
 

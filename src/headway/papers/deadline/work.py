@@ -24,9 +24,10 @@ def reproduce(asked: Request) -> Reproduction:
     logs, runs = open_logs(asked.traces, asked.quick), Runs(folder, asked.say)
     result = Reproduction(TITLE, claims(runs, logs))
     result.tables = {
-        "Table 1": tables.result(runs, logs, tables.PRIORITY),
-        "Table 2": tables.result(runs, logs, tables.EVERYBODY),
+        "Table 1": tables.result(runs, logs, "priority"),
+        "Table 2": tables.result(runs, logs, "all"),
         "Flexible tasks": tables.flexible(runs, logs),
+        "Baselines": tables.baselines(runs, logs),
         "Readings": tables.readings(runs, of_paper(logs)),
         "Who pays": tables.who_pays(runs, logs, HOURS),
         "Calendar": tables.calendar(runs, logs),

@@ -36,7 +36,7 @@ class Runs:
     """The results so far; what is missing is simulated."""
 
     def __init__(self, folder: Path, say: Notify = lambda text: None) -> None:
-        self.kept = KeptRuns(folder, say)
+        self.kept = KeptRuns("locality", folder, say)
         self._plain: dict[str, Schedule] = {}
         self._locks: dict[str, threading.Lock] = {}
 

@@ -16,6 +16,7 @@ from headway.metrics.own_numbers import impact
 from headway.papers.kept import Numbers
 from headway.papers.reallocation.runs import COUPLES, REFERENCE, Runs
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
+from headway.papers.verdicts import change_of
 from headway.platform import Cluster, Platform
 from headway.policies.grid.local_policies import HEURISTICS
 from headway.schedule import Schedule
@@ -31,6 +32,7 @@ POLICIES = (
     "conservative(hole=open)",
     "fcfs",
     "easy",
+    "easy(order=saf)",
 )
 RESERVED = (0.0, 0.25, 0.5)
 SHOWN = ("MCT-reg", "MCT-can")
@@ -53,9 +55,13 @@ class Beyond:
     def machine(self) -> Platform:
         return platform_of(self.scenario, True)
 
+    def by_seed(self, key: str, make: Callable[[int], Numbers]) -> list[Numbers]:
+        """The numbers of each seed."""
+        return [self.runs.other(key, self.scenario, seed, partial(make, seed)) for seed in self.seeds]
+
     def mean(self, key: str, make: Callable[[int], Numbers]) -> Numbers:
         """The mean of each number over the seeds."""
-        found = [self.runs.other(key, self.scenario, seed, partial(make, seed)) for seed in self.seeds]
+        found = self.by_seed(key, make)
         names = [name for name in found[0] if all(one[name] is not None for one in found)]
         return {name: float(np.mean([one[name] for one in found])) for name in names}
 
@@ -102,18 +108,54 @@ class Beyond:
             for couple in SHOWN
         }
 
-    def heuristics(self) -> Numbers:
-        """Relative response of all tasks under each heuristic, regular mode."""
+    def heuristics(self) -> dict[str, list[float]]:
+        """Relative response of all tasks under each heuristic with each seed, regular mode."""
 
         def run(name: str, seed: int) -> Numbers:
             jobs, place = self.jobs(seed), self.machine()
             reference = simulate(jobs, place, REFERENCE)
             return summary(simulate(jobs, place, f"reallocation(heuristic={name})"), reference)
 
+        return {name: _relative(self.by_seed(f"heuristic {name}", partial(run, name))) for name in HEURISTICS}
+
+    def periods(self) -> dict[int, list[float]]:
+        """The same for periods up to an hour, MCT-reg."""
         return {
-            name: self.mean(f"heuristic {name}", partial(run, name))["relative_response_of_all"]
-            for name in HEURISTICS
+            period: _relative(
+                self.by_seed(f"period {period} MCT-reg", partial(PERIOD.run, self, period, "MCT-reg"))
+            )
+            for period in PERIOD.values[:4]
         }
+
+    def mappings(self) -> list[list[str]]:
+        """Other ways to map rigid tasks to clusters, none of them moved later, against the reference's."""
+        rows = [
+            ["mapping", "local policy", "mean wait (s)", "mean response (s)", "against the reference (%)"]
+        ]
+
+        def made(how: str, local: str) -> list[Numbers]:
+            return self.by_seed(f"mapping {how} {local}", partial(self._mapped, how, local))
+
+        usual = made("completion", "conservative")
+        for local in ("conservative", "easy"):
+            for how in MAPPINGS:
+                found = made(how, local)
+                change = change_of([one["response"] for one in found], [one["response"] for one in usual])
+                means = (float(np.mean([one[name] for one in found])) for name in ("wait", "response"))
+                rows.append(
+                    [MAPPINGS[how], local, *(f"{value:.0f}" for value in means), change.text(sign=True)]
+                )
+        return rows
+
+    def _mapped(self, how: str, local: str, seed: int) -> Numbers:
+        jobs, machine = self.jobs(seed), self.machine()
+        jobs = jobs.with_columns(parallel_fraction=np.full(len(jobs), np.nan))
+        if how != "completion":
+            jobs = jobs.with_columns(
+                cluster=mapped(jobs, machine, how, seed), local=np.ones(len(jobs), np.bool_)
+            )
+        made = simulate(jobs, machine, REFERENCE.replace(")", f", local={local})"))
+        return {"wait": float(made.wait.mean()) / 1e6, "response": float(made.response.mean()) / 1e6}
 
     def reserved(self) -> list[list[str]]:
         """A share of each site for the grid's tasks alone, under a batch scheduler of its own."""
@@ -135,6 +177,10 @@ class Beyond:
         mine = both.workload.columns["local"] == 0
         means = [float(both.response[rows].mean()) / 1e6 for rows in (mine, ~mine)]
         return {"grid": means[0], "local": means[1], "dropped": len(jobs) - len(both)}
+
+
+def _relative(found: Sequence[Numbers]) -> list[float]:
+    return [numbers["relative_response_of_all"] for numbers in found]
 
 
 Run = Callable[[Beyond, Any, str, int], Numbers]
@@ -193,6 +239,31 @@ LOCAL = Question("Local policies", "policy of the clusters", "local", POLICIES, 
 """Other ways to plan on the clusters."""
 LOAD = Question("Load", "load of each site", "load", (0.6, 0.8, 1.0, 1.2), _load)
 QUESTIONS = (PERIOD, CLUSTERS, REQUESTS, THRESHOLD, TRANSFER, AUTOMATIC, LOCAL)
+
+
+MAPPINGS = {
+    "completion": "the earliest completion (the reference)",
+    "load": "the smallest load: work sent there and not done yet, over what it can do",
+    "drawn": "drawn, in proportion to what the clusters can do",
+}
+
+
+def mapped(jobs: Workload, machine: Platform, how: str, seed: int) -> np.ndarray:
+    """The cluster of each rigid job, of those wide enough; load by requested times, as if work flowed."""
+    procs = np.array([cluster.procs or 0 for cluster in machine.clusters])
+    power = procs * np.array([cluster.speed for cluster in machine.clusters])
+    random = np.random.Generator(np.random.PCG64(seed))
+    left, last = np.zeros(len(procs)), 0
+    found = np.zeros(len(jobs), np.int64)
+    for row in np.lexsort((np.arange(len(jobs)), jobs.submit)).tolist():
+        left = np.maximum(left - (int(jobs.submit[row]) - last) * power, 0.0)
+        last, fits = int(jobs.submit[row]), procs >= jobs.procs[row]
+        if how == "load":
+            found[row] = int(np.argmin(np.where(fits, left / power, np.inf)))
+        else:
+            found[row] = int(random.choice(len(procs), p=power * fits / float((power * fits).sum())))
+        left[found[row]] += float(jobs.procs[row]) * float(jobs.walltime[row])
+    return found
 
 
 def summary(run: Schedule, reference: Schedule) -> Numbers:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from headway.campaign.identity import workload_digest
 from headway.metrics.own_numbers import came, impact
 from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
+from headway.papers.verdicts import Estimate, Floats, mean_of
 from headway.plain import Notify
 from headway.schedule import Schedule
 from headway.simulate import simulate
@@ -44,7 +47,7 @@ class Runs:
     """The results so far; what is missing is simulated."""
 
     def __init__(self, folder: Path, traces: Mapping[str, str], say: Notify) -> None:
-        self.kept, self.traces, self.say = KeptRuns(folder, say), traces, say
+        self.kept, self.traces, self.say = KeptRuns("reallocation", folder, say), traces, say
         self._jobs: dict[str, Workload] = {}
         self._digests: dict[str, str] = {}
 
@@ -113,6 +116,25 @@ class Campaign:
         """The mean of a metric over scenarios and seeds; None where no run has one."""
         values = self.values(metric, couple)
         return sum(values) / len(values) if values else None
+
+    def blocks(self, metric: str, *couples: str) -> list[list[float]]:
+        """For each scenario the values of some couples and all seeds."""
+        names = dict.fromkeys(name for name, _, _ in self.numbers)
+        return [[v for couple in couples for v in self.values(metric, couple, name)] for name in names]
+
+    def by_scenario(self, metric: str, couple: str) -> Floats:
+        """The mean over the seeds of each scenario."""
+        return np.array([np.mean(block) if block else np.nan for block in self.blocks(metric, couple)])
+
+    def estimate(self, metric: str, couple: str) -> Estimate:
+        """The mean over scenarios, with its interval."""
+        values = self.by_scenario(metric, couple)
+        return mean_of(values[~np.isnan(values)])
+
+    def difference(self, metric: str, couple: str, other: str) -> Estimate:
+        """By how much a metric is larger for a couple than for another, paired by scenario."""
+        values = self.by_scenario(metric, couple) - self.by_scenario(metric, other)
+        return mean_of(values[~np.isnan(values)])
 
     def experiments(self, metric: str) -> Iterator[tuple[str, str, int, float]]:
         """Scenario, couple, seed and value of every run that has one."""

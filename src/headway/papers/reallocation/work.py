@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,12 +64,8 @@ def reproduce(asked: Request) -> Reproduction:
     result = Reproduction(TITLE, claims.exact_claims(estimations(), counted, references))
     result.claims += claims.dedicated_claims(alone)
     result.claims += claims.shared_claims(shared, alone)
-    shorter = replace(beyond.PERIOD, values=beyond.PERIOD.values[:4])  # up to an hour
-    periods = {
-        period: numbers["relative_response_of_all"] for period, numbers in more.answers(shorter)["MCT-reg"]
-    }
     tuned = tuning(more, 10 if quick else SAMPLE)
-    result.claims += claims.other_claims(alone, kinds[True, False], tuned, more.heuristics(), periods)
+    result.claims += claims.other_claims(alone, kinds[True, False], tuned, more.heuristics(), more.periods())
     result.notes = notes(runs, scenarios, kinds, counted, references, quick)
     result.tables = {
         "Loads": loads(runs, scenarios), "Means": means(kinds), **other_tables(more)
@@ -192,7 +187,12 @@ def means(kinds: Mapping[tuple[bool, bool], Campaign]) -> list[list[str]]:
                     "impacted": share_text(found.mean("impacted", couple)),
                     "reallocations": f"{100 * (found.mean('reallocations', couple) or 0):.1f} %",
                     "early": share_text(found.mean("early", couple)),
-                    **{title: "-" if ratio is None else f"{ratio:.3f}" for title, ratio in ratios.items()},
+                    **{
+                        title: "-"
+                        if ratio is None
+                        else found.estimate(responses[title], couple).text(digits=3)
+                        for title, ratio in ratios.items()
+                    },
                     "moves that kept their word": share_text(found.mean("kept_share", couple)),
                     "tasks put back": f"{found.mean('put_back_tasks', couple) or 0:.0f}",
                     "starving": f"{found.mean('starving_tasks', couple) or 0:.1f}",
@@ -206,7 +206,7 @@ def other_tables(more: Beyond) -> dict[str, list[list[str]]]:
     generated = not set(more.scenario.jobs) <= set(more.runs.traces)
     asked = (*beyond.QUESTIONS, beyond.LOAD) if generated else beyond.QUESTIONS
     found = {one.title: beyond.table(one.column, more.answers(one)) for one in asked}
-    return {"Molding": more.molding(), "Reserved": more.reserved(), **found}
+    return {"Molding": more.molding(), "Mappings": more.mappings(), "Reserved": more.reserved(), **found}
 
 
 def draw(kinds: Mapping[tuple[bool, bool], Campaign], more: Beyond, folder: Path) -> list[Path]:

@@ -10,10 +10,19 @@ import polars as pl
 
 from headway.metrics.sample import Sample
 from headway.papers.page import rows_of
-from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Found, at_point, best, over_weeks
+from headway.papers.redirection.grid import (
+    PAPER_ALPHA,
+    PAPER_THETA,
+    POINT,
+    Found,
+    at_point,
+    best,
+    halves,
+    over_weeks,
+)
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
-from headway.papers.verdicts import share_text
+from headway.papers.verdicts import mean_of, share_text
 from headway.platform import Platform
 from headway.policies.spec import make_spec
 from headway.schedule import Schedule
@@ -50,25 +59,24 @@ def kind(log: Log) -> Kind:
 
 
 def which_logs(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
-    """Each log's best point beside what its weeks are like, from the largest gain to the smallest."""
-    tops = [(log, Found.on(log, runs).top) for log in logs]
+    """What each log gains at points chosen on other weeks, and what its weeks are like."""
     lines = []
-    for log, top in sorted(tops, key=lambda one: one[1]["mean_bsld_ratio_mean"]):
-        found = kind(log)
+    for own in sorted((Found.on(log, runs) for log in logs), key=lambda one: one.change("mean_bsld").value):
+        log, rows, found = own.log, own.judged, kind(own.log)
         lines.append(
             {
                 "log": log.cluster.title,
                 "processors": f"{log.procs:,}",
                 "jobs a week": f"{found.jobs:,.0f}",
-                "mean BSLD of EASY": f"{top['mean_bsld_without']:.1f}",
+                "mean BSLD of EASY": f"{rows['mean_bsld_without'].median():.1f}",
                 "jobs that fit the group": f"{100 * found.eligible:.0f} %",
                 "their work": f"{100 * found.eligible_work:.0f} %",
                 "newcomers while one runs": f"{found.newcomers:,.0f}",
-                "best theta, alpha": f"{top['theta']}, {top['alpha']:g}",
-                "ratio of mean BSLD (average)": f"{top['mean_bsld_ratio_mean']:.3f}",
-                "(median)": f"{top['mean_bsld_ratio']:.3f}",
-                "weeks better": f"{100 * top['weeks_better']:.0f} %",
-                "mean response": f"{100 * (top['mean_response_ratio'] - 1):+.0f} %",
+                "theta, alpha of the other half": own.at.replace("theta ", "").replace("alpha ", ""),
+                "change of mean BSLD (%)": own.change("mean_bsld").text(digits=0, sign=True),
+                "of max BSLD (%)": own.change("max_bsld").text(digits=0, sign=True),
+                "of mean response (%)": own.change("mean_response").text(digits=0, sign=True),
+                "weeks better": share_text((rows["mean_bsld_ratio"] < 1).mean()),
             }
         )
     return rows_of(lines)
@@ -95,7 +103,7 @@ def ratios(log: Log, utilization: str) -> list[float]:
 
 def which_weeks(logs: Sequence[Log]) -> list[list[str]]:
     """The first, the last and all of the busy weeks, by recorded and by submitted work."""
-    rows = [["log", "utilization", "busy weeks", "taken", "median ratio", "average ratio"]]
+    rows = [["log", "utilization", "busy weeks", "taken", "average ratio"]]
     for log in logs:
         for utilization in ("recorded", "submitted"):
             if utilization == "recorded" and log.utilization != "recorded":
@@ -109,32 +117,28 @@ def which_weeks(logs: Sequence[Log]) -> list[list[str]]:
                 if name == "all" or len(found) > log.count:
                     rows.append(
                         [log.cluster.title, f"{utilization} work", str(len(found)), name,
-                         f"{np.median(chosen):.3f}", f"{np.mean(chosen):.3f}"]
+                         mean_of(chosen).text(digits=2)]
                     )  # fmt: skip
     return rows
 
 
-def halves(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
-    """Theta and alpha chosen on every other week by the median ratio, judged on the weeks between."""
+def chosen_on_halves(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
+    """Theta and alpha chosen on every other week by the average ratio, judged on the weeks between."""
     rows = [
-        ["log", "chosen on", "theta", "alpha", "ratio there", "ratio on the other half",
-         "best possible there"]
-    ]  # fmt: skip
+        ["log", "chosen on", "theta", "alpha", "average ratio there", "on the other half", "lowest there"]
+    ]
     for log in logs:
-        own = Found.on(log, runs).runs
-        parts = own["part"].unique(maintain_order=True).to_list()
-        if len(parts) < 2:
+        both = halves(Found.on(log, runs).runs)
+        if len(both) < 2:
             continue
-        for name, chosen in (("even weeks", parts[::2]), ("odd weeks", parts[1::2])):
-            inside = pl.col("part").is_in(chosen)
-            here = over_weeks(own.filter(inside), ["theta", "alpha"])
-            there = over_weeks(own.filter(~inside), ["theta", "alpha"])
-            top = best(here)
-            judged, ideal = there.filter(at_point(top)).row(0, named=True), best(there)
+        for name, (inside, outside) in zip(("even weeks", "odd weeks"), both, strict=True):
+            top = best(over_weeks(inside, POINT), "mean_bsld_ratio_mean")
+            there = outside.filter(at_point(top))["mean_bsld_ratio"].to_numpy()
+            ideal = best(over_weeks(outside, POINT), "mean_bsld_ratio_mean")
             rows.append(
                 [log.cluster.title, name, str(top["theta"]), f"{top['alpha']:g}",
-                 f"{top['mean_bsld_ratio']:.3f}", f"{judged['mean_bsld_ratio']:.3f}",
-                 f"{ideal['mean_bsld_ratio']:.3f} ({ideal['theta']}, {ideal['alpha']:g})"]
+                 f"{top['mean_bsld_ratio_mean']:.2f}", mean_of(there).text(digits=2),
+                 f"{ideal['mean_bsld_ratio_mean']:.2f} ({ideal['theta']}, {ideal['alpha']:g})"]
             )  # fmt: skip
     return rows
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from headway.campaign import Campaign, Results
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
+from headway.papers.verdicts import Estimate, mean_of
 
 THETAS = (1, 2, 5, 10, 15, 25, 50, 100, 125)
 ALPHAS = (0.1, 0.15, 0.2, 0.25)
@@ -104,6 +106,33 @@ def best(table: pl.DataFrame, by: str = "mean_bsld_ratio") -> dict[str, Any]:
     return table.row(int(table[by].arg_min() or 0), named=True)
 
 
+POINT = ("theta", "alpha")
+RESAMPLED = 500
+"""Resampled sets of weeks, for the interval of a best parameter."""
+
+
+def halves(runs: pl.DataFrame) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Runs to choose on and runs to judge by: even weeks and odd ones, then the other way round.
+
+    A single week is both.
+    """
+    parts = runs["part"].unique(maintain_order=True).sort().to_list()
+    if len(parts) < 2:
+        return [(runs, runs)]
+    even = pl.col("part").is_in(parts[::2])
+    return [(runs.filter(even), runs.filter(~even)), (runs.filter(~even), runs.filter(even))]
+
+
+def best_resampled(runs: pl.DataFrame) -> list[int]:
+    """The theta with the lowest average ratio over the weeks, then over sets of weeks drawn from them."""
+    table = runs.pivot("theta", index="part", values="mean_bsld_ratio")
+    thetas = [int(name) for name in table.columns if name != "part"]
+    ratios = table.drop("part").to_numpy()
+    rows = np.random.Generator(np.random.PCG64(0)).integers(0, len(ratios), (RESAMPLED, len(ratios)))
+    chosen = [ratios.mean(axis=0).argmin(), *(ratios[drawn].mean(axis=0).argmin() for drawn in rows)]
+    return [thetas[int(place)] for place in chosen]
+
+
 @dataclass(frozen=True)
 class Found:
     """The runs on the weeks of a log."""
@@ -126,10 +155,54 @@ class Found:
         """The best point, by the median ratio of mean bounded slowdowns."""
         return best(self.table)
 
+    @cached_property
+    def alphas(self) -> list[float]:
+        return sorted(self.runs["alpha"].unique())
+
+    @cached_property
+    def chosen(self) -> list[dict[str, Any]]:
+        """The point with the lowest average ratio of mean bounded slowdowns on either half of the weeks."""
+        return [best(over_weeks(here, POINT), "mean_bsld_ratio_mean") for here, _ in halves(self.runs)]
+
+    @cached_property
+    def judged(self) -> pl.DataFrame:
+        """Each week at the point chosen on the half that it is not in."""
+        both = zip(self.chosen, halves(self.runs), strict=True)
+        return pl.concat([there.filter(at_point(point)) for point, (_, there) in both]).sort("part")
+
     @property
     def at(self) -> str:
-        """The best point in words."""
-        return f"theta {self.top['theta']}, alpha {self.top['alpha']:g}"
+        """The points of both halves in words."""
+        points = dict.fromkeys(f"theta {point['theta']}, alpha {point['alpha']:g}" for point in self.chosen)
+        return " and ".join(points)
+
+    def change(self, name: str) -> Estimate:
+        """The average change (%) with redirection over the weeks, at points chosen on other weeks."""
+        return mean_of(self.judged[f"{name}_ratio"].to_numpy()).scaled(100, -100)
+
+    def both_improved(self) -> dict[str, Estimate] | None:
+        """Mean and maximum at the couple that improves both averages most on other weeks, if any does."""
+        rows = []
+        for here, there in halves(self.runs):
+            larger = pl.max_horizontal("mean_bsld_ratio_mean", "max_bsld_ratio_mean").alias("larger")
+            top = best(over_weeks(here, POINT).with_columns(larger), "larger")
+            if top["larger"] >= 1:
+                return None
+            rows.append(there.filter(at_point(top)))
+        both = pl.concat(rows)
+        return {
+            name: mean_of(both[f"{name}_bsld_ratio"].to_numpy()).scaled(100, -100) for name in ("mean", "max")
+        }
+
+    def related(self) -> list[float]:
+        """For each week, the rank correlation of theta and the alpha with the lowest ratio at that theta.
+
+        0 where the best alpha is the same for every theta.
+        """
+        tops = self.runs.sort("mean_bsld_ratio", "alpha").group_by("part", "theta", maintain_order=True)
+        pairs = tops.agg(pl.col("alpha").first()).group_by("part", maintain_order=True)
+        found = pairs.agg(pl.corr("theta", "alpha", method="spearman").alias("related"))
+        return [value if value == value else 0.0 for value in found.sort("part")["related"].fill_null(0.0)]
 
     def title(self, what: str) -> str:
         """What a claim says of the log."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway.errors import UsageError
+from headway.papers.log import has_requests
 from headway.workload import Workload, read
 from headway.workload.models import generate
 from headway.workload.transform.weeks import weeks
@@ -66,6 +67,11 @@ class Log:
     def source(self, label: str, *apply: str, procs: int | None = None) -> dict[str, Any]:
         """A workload of a campaign: this log under these transformations."""
         return {"workload": self.workload, "name": label, "apply": apply, "procs": procs or self.procs}
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether users asked for times at all."""
+        return has_requests(self.workload)
 
     def busy_weeks(self, procs: int | None = None) -> int:
         """How many weeks of the log are busy enough, all counted."""

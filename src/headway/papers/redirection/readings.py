@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from headway.campaign import Campaign
-from headway.papers.log import has_requests
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid, best, campaign, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.verdicts import share_text
@@ -65,7 +64,7 @@ def applies(reading: Reading, log: Log) -> bool:
     if reading.whole_machine:
         return log.cluster.whole_machine is not None
     if reading.user_estimates:
-        return has_requests(log.workload)
+        return log.has_requests
     return reading.weeks.get("utilization") != log.utilization or not reading.weeks
 
 

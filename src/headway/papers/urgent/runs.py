@@ -56,7 +56,7 @@ class Runs:
     """The results so far; what is missing is simulated."""
 
     def __init__(self, folder: Path, say: Notify, sizes: str = TABLE) -> None:
-        self.kept, self.sizes = KeptRuns(folder, say), sizes
+        self.kept, self.sizes = KeptRuns("urgent", folder, say), sizes
 
     def get(self, log: Log, run: Run) -> Numbers:
         """The numbers of a run on a log."""

@@ -7,16 +7,15 @@ no small difference means anything by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from headway.campaign.intervals import quantile
 from headway.papers.log import Log
 from headway.papers.urgent.runs import Run, Runs
+from headway.papers.verdicts import Estimate, Floats, mean_of
 
-LEVEL = 0.95
 BACKFILL, SUSPEND, KILL = "conservative(compress=scratch)", "ujfb", "ujfb(preempt=kill)"
+RESPONSE = "regular_mean_response"
 NONE = Run(BACKFILL, count=0)
 """No urgent job at all: the same for every seed."""
 COMPARED = (
@@ -28,67 +27,40 @@ COMPARED = (
 """What is compared: mean response of regular jobs under a policy, against that under another (or none)."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over seeds in percent, half the width of its interval (None for one seed), least and largest."""
-
-    mean: float
-    half: float | None
-    least: float
-    largest: float
-
-    @property
-    def sign(self) -> int:
-        """Of the mean, where the interval leaves no doubt; else 0."""
-        if self.half is None or abs(self.mean) <= self.half:
-            return 0
-        return 1 if self.mean > 0 else -1
-
-    def __str__(self) -> str:
-        if self.half is None:
-            return f"{self.mean:+.2f} % (one seed)"
-        return f"{self.mean:+.2f} % ± {self.half:.2f} ({self.least:+.2f} to {self.largest:+.2f})"
+def changes(runs: Runs, log: Log, policy: str, other: str | None, seeds: int, name: str = RESPONSE) -> Floats:
+    """By how many percent a number is larger, seed by seed; ``other`` None: without urgent jobs."""
+    pairs = [
+        [runs.get(log, NONE if one is None else Run(one, seed=seed))[name] for one in (policy, other)]
+        for seed in range(1, seeds + 1)
+    ]
+    return np.array([100 * (mine / theirs - 1) for mine, theirs in pairs])
 
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """Student's interval of the mean.
-
-    >>> str(estimate([1.0, 2.0, 3.0]))
-    '+2.00 % ± 2.48 (+1.00 to +3.00)'
-    """
-    some = np.array(values)
-    half = None
-    if len(some) > 1:
-        half = quantile(LEVEL, len(some) - 1) * float(some.std(ddof=1)) / float(np.sqrt(len(some)))
-    return Estimate(float(some.mean()), half, float(some.min()), float(some.max()))
+def compared(
+    runs: Runs, log: Log, policy: str, other: str | None, seeds: int, name: str = RESPONSE
+) -> Estimate:
+    """The mean over the seeds, paired by seed."""
+    return mean_of(changes(runs, log, policy, other, seeds, name))
 
 
-def response(runs: Runs, log: Log, policy: str | None, seed: int) -> float:
-    """Mean response of regular jobs; without a policy that of a log without urgent jobs."""
-    run = NONE if policy is None else Run(policy, seed=seed)
-    return float(runs.get(log, run)["regular_mean_response"])
-
-
-def compared(runs: Runs, log: Log, policy: str, other: str | None, seeds: int) -> Estimate:
-    """By how many percent the regular jobs' mean response is longer, seed by seed."""
-    pairs = [[response(runs, log, one, seed) for one in (policy, other)] for seed in range(1, seeds + 1)]
-    return estimate([100 * (mine / theirs - 1) for mine, theirs in pairs])
+def values(runs: Runs, log: Log, policy: str, name: str, seeds: int) -> Floats:
+    """A number of a policy with each seed."""
+    return np.array([runs.get(log, Run(policy, seed=seed))[name] for seed in range(1, seeds + 1)], np.float64)
 
 
 def table(runs: Runs, logs: Sequence[Log], seeds: int) -> list[list[str]]:
     """Each comparison on each log, and the lateness of urgent jobs over the seeds."""
-    rows = [["log", "mean response of regular jobs", f"mean ± {LEVEL:.0%} interval, %", "least", "largest"]]
+    rows = [["log", "mean response of regular jobs", "mean change (95 % interval)", "least", "largest"]]
     for log in logs:
         for title, policy, other in COMPARED:
-            found = compared(runs, log, policy, other, seeds)
-            half = "-" if found.half is None else f"{found.half:.2f}"
+            found = changes(runs, log, policy, other, seeds)
             rows.append(
-                [log.title, title, f"{found.mean:+.2f} ± {half}", f"{found.least:+.2f}",
-                 f"{found.largest:+.2f}"]
+                [log.title, title, mean_of(found).text(" %", 2, True), f"{found.min():+.2f}",
+                 f"{found.max():+.2f}"]
             )  # fmt: skip
-        late = [runs.get(log, Run(SUSPEND, seed=seed))["urgent_lateness"] for seed in range(1, seeds + 1)]
+        late = values(runs, log, SUSPEND, "urgent_lateness", seeds)
         rows.append(
-            [log.title, "(U_L of UJFB, no percentage)", f"{np.mean(late):.4f}", f"{min(late):.4f}",
-             f"{max(late):.4f}"]
+            [log.title, "(U_L of UJFB, no percentage)", mean_of(late).text(digits=4), f"{late.min():.4f}",
+             f"{late.max():.4f}"]
         )  # fmt: skip
     return rows

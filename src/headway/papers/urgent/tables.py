@@ -24,6 +24,7 @@ POLICIES = (
 BESIDES = (
     ("EASY, urgent first", "easy(urgent=first)"),
     ("Backfill, urgent first", "conservative(compress=scratch, urgent=first)"),
+    ("EASY by areas, urgent first", "easy(order=saf, urgent=first)"),
 )
 REPORTED = {"FCFS": 90996.73, "UJF": 641.61, "Backfill": 32853.86, "EASY": 34688.48, "UJFB": 1.05}
 """Table 2: urgent lateness on SX-ACE, a log that is not public."""

@@ -12,7 +12,7 @@ from headway.papers.urgent import figures, seeds, tables
 from headway.papers.urgent.claims import claims
 from headway.papers.urgent.logs import open_logs
 from headway.papers.urgent.runs import LOG, Run, Runs, dedicated
-from headway.papers.verdicts import Reproduction
+from headway.papers.verdicts import Estimate, Reproduction
 from headway.plain import counted
 
 TITLE = "Preemptive parallel job scheduling for heterogeneous systems supporting urgent computing (slides)"
@@ -90,10 +90,15 @@ def notes(runs: Runs, logs: Sequence[Log], part: int, draws: int) -> list[str]:
         )
         said.append(
             f"{log.title}: 100 urgent jobs change the mean response of regular jobs by "
-            f"{costs['suspend against no urgent jobs']} when others are suspended for them and by "
-            f"{costs['kill against no urgent jobs']} when they are killed ({lost:,.0f} processor-hours lost "
-            f"with the first seed); killing against suspending {less}: {verdict[less.sign]}. With "
-            f"{dedicated(log)} dedicated processors it would be {nodes} ({apart['dropped']} jobs could not "
-            f"run at all). {bears} U_L within {tables.LIMIT:g}."
+            f"{percent(costs['suspend against no urgent jobs'])} when others are suspended for them and by "
+            f"{percent(costs['kill against no urgent jobs'])} when they are killed ({lost:,.0f} "
+            "processor-hours lost with the first seed); killing against suspending "
+            f"{percent(less)}: {verdict[less.side()]}. With {dedicated(log)} dedicated processors it would "
+            f"be {nodes} ({apart['dropped']} jobs could not run at all). {bears} U_L within {tables.LIMIT:g}."
         )
     return said
+
+
+def percent(change: Estimate) -> str:
+    """A change with its interval."""
+    return change.text(" %", 2, True)
