@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.errors import UsageError
+from headway.errors import InputError, UsageError
 from headway.papers import Request
 from headway.papers.locality import runs, tables, weeks, work
 from headway.papers.locality.claims import _exact, _files
+from headway.papers.locality.rackham import is_day, read_day
 from headway.papers.locality.runs import Runs, at_bandwidth
 from headway.papers.locality.weeks import (
     BUSY,
@@ -97,6 +98,61 @@ def test_weeks_of_a_log(tmp_path: Path) -> None:
     assert week.workload.submit.max() < DAY and (week.workload.file >= 0).all()
     with pytest.raises(UsageError, match="no job has a user"):
         weeks.log_group("mine", swf(tmp_path / "nobody.swf", False), Span(0.1, 0.8, 0.1))
+
+
+DAY_OF_RACKHAM = (
+    # Ran before: 600 of its 1,000 s are left when the day before the judged one begins, at 5,000.
+    (1, 4000, 1000, 2000, 20, "b", 1, 128.0, -2, 4600),
+    (2, 4500, 50, 100, 1, "a", 2, 6.4, -1, 5200),
+    (3, 5000, 70, 100, 2, "a", 3, 25.6, 0, 5000),
+    (4, 6000, 80, 100, 4, "c", 5, 51.2, 1, 6000),
+    (5, 7000, 90, 100, 1, "c", 0, 0.0, 1, 7000),
+    (6, 8000, 10, 100, 1, "c", 4, 51.2, 2, 8000),
+)
+
+
+def day_of_rackham(path: Path, end: str = "") -> str:
+    lines = [
+        f"{{ id: {job} subtime: {submit} delay: {run} walltime: {wall} cores: {cores} user: {user} "
+        f"data: {data} data_size: {size:f} workload: {part} start_time_from_history: {start} "
+        "start_node_from_history: 3 }"
+        for job, submit, run, wall, cores, user, data, size, part, start in DAY_OF_RACKHAM
+    ]
+    path.write_text("\n".join(lines) + "\n" + end)
+    return str(path)
+
+
+def test_a_day_in_the_authors_format(tmp_path: Path) -> None:
+    path = day_of_rackham(tmp_path / "day")
+    assert is_day(path) and not is_day(swf(tmp_path / "log.swf", True))
+    log, judged = read_day(path)
+    assert log.job.tolist() == [1, 2, 3, 4, 5, 6] and judged == (1000 * SECOND, 2001 * SECOND)
+    assert (log.submit // SECOND).tolist() == [0, 0, 0, 1000, 2000, 3000]
+    assert (log.runtime // SECOND).tolist() == [600, 50, 70, 80, 90, 10]
+    assert (log.walltime // SECOND).tolist() == [1600, 100, 100, 100, 100, 100]
+    assert log.user.tolist() == [2, 1, 1, 3, 3, 3] and log.file.tolist() == [0, 1, 2, 4, -1, 3]
+    assert log.file_gb[:4].tolist() == [128.0, 6.4, 25.6, 51.2] and np.isnan(log.file_gb[4])
+    assert log.needs_node_gb[[0, 1, 2, 3, 5]].tolist() == [128, 128, 256, 256, 1024]
+    (week,) = weeks.day_group("rackham", path).weeks
+    assert week.rows.tolist() == [False] * 3 + [True, True, False] and week.machine.total_procs == 9720
+    assert Runs(tmp_path).get(week, "lea")["jobs"] == 2
+
+
+@pytest.mark.parametrize("end", ["{ id: 7 subtime: 3 }", "1 2 3"])
+def test_a_damaged_day_is_refused(end: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="day:7: has no line of the authors' format"):
+        read_day(day_of_rackham(tmp_path / "day", end))
+
+
+def test_a_real_day_has_a_table_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "open_weeks", lambda traces, quick: ([tiny(LIGHT)], [tiny(BUSY, sizes=True)]))
+    result = work.reproduce(
+        Request({"sep": day_of_rackham(tmp_path / "day")}, True, tmp_path, lambda text: None)
+    )
+    rules = [row[0] for row in result.tables["Real day: SEP"][1:]]
+    assert rules == [tables.short(rule) for rule in tables.TEN]
+    page = (tmp_path / "locality.md").read_text("utf-8")
+    assert "(9,720 cores): SEP: 6 jobs, 2 of them judged." in page and "### SEP" in page
 
 
 def test_another_bandwidth_is_another_platform() -> None:

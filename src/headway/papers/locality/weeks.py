@@ -18,6 +18,7 @@ import numpy as np
 
 from headway.campaign.identity import workload_digest
 from headway.errors import UsageError
+from headway.papers.locality.rackham import read_day
 from headway.platform import Platform
 from headway.units import DAY, SECOND
 from headway.workload import Workload, read
@@ -223,6 +224,12 @@ def log_group(name: str, path: str, span: Span, sizes: bool = False) -> Group:
             f"{span.warm_up + span.measured:g} are judged, and there are none; give a longer log"
         )
     return Group(title, (week,))
+
+
+def day_group(name: str, path: str) -> Group:
+    """A day of the authors' own format, on the whole of Rackham."""
+    log, judged = read_day(path)
+    return Group(name.upper(), (Week(name.upper(), name.upper(), log, "rackham", judged),))
 
 
 def _busiest(log: Workload, days: int) -> int:

@@ -11,6 +11,7 @@ from headway.figures.style import save
 from headway.papers import Request
 from headway.papers.locality import figures, tables
 from headway.papers.locality.claims import claims
+from headway.papers.locality.rackham import is_day
 from headway.papers.locality.runs import BANDWIDTH, Runs, Wanted, mean
 from headway.papers.locality.weeks import (
     BUSY,
@@ -23,6 +24,7 @@ from headway.papers.locality.weeks import (
     WEEK,
     Group,
     Week,
+    day_group,
     generated,
     log_group,
 )
@@ -37,15 +39,19 @@ def reproduce(asked: Request) -> Reproduction:
     """Everything in order; each run is kept in the folder as soon as it is measured."""
     traces, quick, folder = asked.traces, asked.quick, asked.folder
     runs = Runs(folder, asked.say)
+    days = [day_group(name, path) for name, path in sorted(traces.items()) if is_day(path)]
+    traces = {name: path for name, path in traces.items() if not is_day(path)}
     groups, sized = open_weeks(traces, quick)
     halves = None if quick else searched_weeks(traces, groups)
     narrow = None if quick or traces else other_weeks()
-    runs.fetch(wanted(groups, narrow, sized, halves), asked.progress)
+    runs.fetch(wanted(groups, narrow, sized, halves, days), asked.progress)
     best = None
     result = Reproduction(TITLE)
     result.tables = {f"Ten rules: {group.title}": tables.ten_rules(runs, group) for group in groups}
     if narrow is not None:
         result.tables["Other widths"] = tables.other_widths(runs, narrow)
+    for day in days:
+        result.tables[f"Real day: {day.title}"] = tables.ten_rules(runs, day)
     result.tables["Slides"] = tables.slides(runs, groups)
     result.tables["Sizes"] = tables.sizes(runs, sized)
     result.tables["Beyond"] = tables.beyond(runs, ends(groups))
@@ -57,7 +63,7 @@ def reproduce(asked: Request) -> Reproduction:
         save(figures.rules(runs, groups), folder / "locality-rules.svg"),
         save(figures.by_score(runs, groups), folder / "locality-score.svg"),
         save(figures.sizes(runs, sized), folder / "locality-sizes.svg"),
-        write_page("locality", result, folder, page_values(result, groups, quick)),
+        write_page("locality", result, folder, page_values(result, groups, days, quick)),
     ]
     return result
 
@@ -102,12 +108,17 @@ def other_weeks() -> Group:
 
 
 def wanted(
-    groups: Sequence[Group], narrow: Group | None, sized: Sequence[Group], halves: Halves | None
+    groups: Sequence[Group],
+    narrow: Group | None,
+    sized: Sequence[Group],
+    halves: Halves | None,
+    days: Sequence[Group] = (),
 ) -> list[Wanted]:
     """Every run that the tables, figures and claims ask for, each once, seed by seed."""
     asked: list[tuple[Sequence[Week], Sequence[str], float]] = [
         *((group.weeks, (*tables.TEN, *tables.SLIDES, "easy"), BANDWIDTH) for group in groups),
         *((group.weeks, tables.SIZES, BANDWIDTH) for group in sized),
+        *((day.weeks, tables.TEN, BANDWIDTH) for day in days),
     ]
     if narrow is not None:
         asked.append((narrow.weeks, tables.RULES, BANDWIDTH))
@@ -128,13 +139,22 @@ def wanted(
     )
 
 
-def page_values(result: Reproduction, groups: Sequence[Group], quick: bool) -> dict[str, str | None]:
+def page_values(
+    result: Reproduction, groups: Sequence[Group], days: Sequence[Group], quick: bool
+) -> dict[str, str | None]:
     """What the page says of the weeks; it has no section for what was not asked for."""
-    ten = [
-        f"### {capital(name.partition(': ')[2])}\n\n{markdown_table(rows)}"
-        for name, rows in result.tables.items()
-        if name.startswith("Ten rules")
-    ]
+    ten, real = (
+        [
+            f"### {capital(name.partition(': ')[2])}\n\n{markdown_table(rows)}"
+            for name, rows in result.tables.items()
+            if name.startswith(begin)
+        ]
+        for begin in ("Ten rules", "Real day")
+    )
+    described = "; ".join(
+        f"{day.title}: {len(day.weeks[0].workload):,} jobs, {int(day.weeks[0].rows.sum()):,} of them judged"
+        for day in days
+    )
     weeks = ", ".join(
         f"{group.title} ({len(group.weeks)} x about {np.mean([len(w.workload) for w in group.weeks]):,.0f} "
         f"jobs, offered load {np.mean([week.load for week in group.weeks]):.2f})"
@@ -145,6 +165,8 @@ def page_values(result: Reproduction, groups: Sequence[Group], quick: bool) -> d
         "weeks": weeks,
         "scale": "the small version, `--quick`" if quick else "the whole of it",
         "ten rules": "\n\n".join(ten),
+        "days": described or None,
+        "real days": "\n\n".join(real),
         **{name: None for name in ("Other widths", "Weights") if name not in result.tables},
     }
 
