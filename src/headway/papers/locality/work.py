@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from headway.papers.locality.runs import BANDWIDTH, Runs, Wanted, mean
 from headway.papers.locality.weeks import (
     BUSY,
     LIGHT,
-    LIGHT_SEEDS,
     NARROW,
     QUICK,
     SATURATED,
@@ -71,27 +69,20 @@ def reproduce(asked: Request) -> Reproduction:
 def open_weeks(traces: Mapping[str, str], quick: bool) -> tuple[list[Group], list[Group]]:
     """Weeks with files of one memory size, and the same with three; of the logs given, or generated."""
     span = QUICK if quick else WEEK
-    full = not quick
-    kinds = (LIGHT, SATURATED) if quick else (LIGHT, BUSY, SATURATED)
+    sizes = LIGHT if quick else BUSY
     if traces:
         both = [
             [log_group(name, traces[name], span, sized) for name in sorted(traces)] for sized in (False, True)
         ]
     else:
-        both = [
-            [
-                generated(kind, replace(span, seeds=LIGHT_SEEDS) if full and kind == LIGHT else span)
-                for kind in kinds
-            ],
-            [generated(kind, span, sizes=True) for kind in kinds[:2]],
-        ]
+        both = [[generated(kind, span) for kind in (LIGHT, SATURATED)], [generated(sizes, span, sizes=True)]]
     return both[0], both[1]
 
 
 def ends(groups: Sequence[Group]) -> list[Group]:
-    """The first and the last kind of weeks, as many of each, for what lies beyond the paper."""
+    """The first and the last kind of weeks, three of each, for what lies beyond the paper."""
     chosen = [groups[0], groups[-1]] if len(groups) > 1 else list(groups)
-    fewest = min(len(group.weeks) for group in chosen)
+    fewest = min(3, *(len(group.weeks) for group in chosen))
     return [Group(group.title, group.weeks[:fewest]) for group in chosen]
 
 

@@ -72,13 +72,16 @@ GRID5000 = tuple(
     for number, (name, days, counts) in enumerate(MONTHS)
 )
 PWA = Scenario("PWA-G5K", "pwa-g5k", {"bordeaux": 74647, "ctc": 42873, "sdsc": 15615}, 182)
-SCENARIOS = (*GRID5000, PWA)
 
 
 def shortened(scenario: Scenario, share: float) -> Scenario:
     """The same density of jobs for a share of the time."""
     jobs = {site: max(round(count * share), 2) for site, count in scenario.jobs.items()}
     return replace(scenario, jobs=jobs, days=max(round(scenario.days * share), 1))
+
+
+SCENARIOS = (*GRID5000, shortened(PWA, 0.25))
+"""All of the paper's; of the longest, six months of two sites of the archive, a quarter of the time."""
 
 
 def platform_of(scenario: Scenario, speeds: bool) -> Platform:
