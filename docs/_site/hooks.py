@@ -35,7 +35,7 @@ def on_files(files: Files, *, config: Any) -> Files:
     return files
 
 
-VERDICT = re.compile(r"(?<=\| )(agrees|in part|differs|not tested)(?= \|)")
+VERDICT = re.compile(r"(?<=\| )(agrees|in part|differs|undecided|could not fail|not tested)(?= \|)")
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:

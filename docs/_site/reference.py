@@ -251,23 +251,27 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def scoreboard() -> str:
-    """How many claims of each paper agree, agree in part, differ and are not tested; from their pages."""
+    """How many claims of each paper were put to a test, and how each came out; from their pages."""
     folder = Path(__file__).parents[1] / "papers"
-    kinds = ("agrees", "in part", "differs", "not tested")
-    rows, totals = [], dict.fromkeys(kinds, 0)
+    from headway.papers.verdicts import COUNTED
+
+    kinds = (*COUNTED, "could not fail", "not tested")
+    rows, totals = [], dict.fromkeys((*kinds, "tested"), 0)
     for page in sorted(folder.glob("*.md")):
-        if page.name == "index.md":
-            continue
         text = page.read_text(encoding="utf-8")
+        if "| claim | source |" not in text:
+            continue
         counts = {kind: len(re.findall(rf"\| {kind} \|", text)) for kind in kinds}
+        counts["tested"] = sum(counts[kind] for kind in COUNTED)
         title = re.search(r"^# (.+)$", text, re.MULTILINE)
-        for kind in kinds:
+        for kind in counts:
             totals[kind] += counts[kind]
         cells = [str(counts[kind]) for kind in kinds]
-        rows.append((f"[{title[1] if title else page.stem}]({page.name})", *cells, str(sum(counts.values()))))
-    rows.append(("**all**", *(f"**{totals[kind]}**" for kind in kinds), f"**{sum(totals.values())}**"))
+        rows.append((f"[{title[1] if title else page.stem}]({page.name})", *cells[:4], str(counts["tested"]), *cells[4:]))
+    order = (*COUNTED, "tested", "could not fail", "not tested")
+    rows.append(("**all**", *(f"**{totals[kind]}**" for kind in order)))
     heads = [f'<span class="verdict {kind.replace(" ", "-")}">{kind}</span>' for kind in kinds]
-    return table(("paper", *heads, "claims"), rows)
+    return table(("paper", *heads[:4], "tested", *heads[4:]), rows)
 
 
 def licences() -> str:
