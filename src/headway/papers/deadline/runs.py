@@ -111,7 +111,7 @@ DIVISOR = {"wait": "jobs", "slowdown": "long"}
 def sums(numbers: Numbers, who: str, name: str) -> np.ndarray:
     """The sum of each week, of the priority tasks, the flexible ones or all."""
     labels = ("priority", "flexible") if who == "all" else (who,)
-    return np.sum([numbers["weeks"][label][name] for label in labels], axis=0, dtype=np.float64)
+    return np.array([numbers["weeks"][label][name] for label in labels], np.float64).sum(axis=0)
 
 
 def mean_estimate(numbers: Numbers, who: str, name: str) -> Estimate:

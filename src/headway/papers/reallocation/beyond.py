@@ -16,7 +16,7 @@ from headway.metrics.own_numbers import impact
 from headway.papers.kept import Numbers
 from headway.papers.reallocation.runs import COUPLES, REFERENCE, Runs
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
-from headway.papers.verdicts import change_of
+from headway.papers.verdicts import mean_of
 from headway.platform import Cluster, Platform
 from headway.policies.grid.local_policies import HEURISTICS
 from headway.schedule import Schedule
@@ -127,33 +127,31 @@ class Beyond:
             for period in PERIOD.values[:4]
         }
 
-    def mappings(self) -> list[list[str]]:
+    def mappings(self, scenarios: Sequence[Scenario]) -> list[list[str]]:
         """Other ways to map rigid tasks to clusters, none of them moved later, against the reference's."""
+        kinds = [(how, local) for local in ("conservative", "easy") for how in MAPPINGS]
+        found: dict[tuple[str, str], list[Numbers]] = {kind: [] for kind in kinds}
+        for scenario in scenarios:
+            for how, local in kinds:
+                make = partial(self._mapped, how, local, scenario)
+                found[how, local].append(self.runs.other(f"mapping {how} {local}", scenario, 0, make))
+        usual = [one["response"] for one in found["completion", "conservative"]]
         rows = [
-            ["mapping", "local policy", "mean wait (s)", "mean response (s)", "against the reference (%)"]
+            ["mapping", "local policy", "mean wait (s)", "mean response (s)", "change of the response (%)"]
         ]
-
-        def made(how: str, local: str) -> list[Numbers]:
-            return self.by_seed(f"mapping {how} {local}", partial(self._mapped, how, local))
-
-        usual = made("completion", "conservative")
-        for local in ("conservative", "easy"):
-            for how in MAPPINGS:
-                found = made(how, local)
-                change = change_of([one["response"] for one in found], [one["response"] for one in usual])
-                means = (float(np.mean([one[name] for one in found])) for name in ("wait", "response"))
-                rows.append(
-                    [MAPPINGS[how], local, *(f"{value:.0f}" for value in means), change.text(sign=True)]
-                )
+        for (how, local), numbers in found.items():
+            change = mean_of([one["response"] / other for one, other in zip(numbers, usual, strict=True)])
+            means = (float(np.mean([one[name] for one in numbers])) for name in ("wait", "response"))
+            shown = change.scaled(100, -100).text(sign=True) if (how, local) != kinds[0] else "-"
+            rows.append([MAPPINGS[how], local, *(f"{value:.0f}" for value in means), shown])
         return rows
 
-    def _mapped(self, how: str, local: str, seed: int) -> Numbers:
-        jobs, machine = self.jobs(seed), self.machine()
+    def _mapped(self, how: str, local: str, scenario: Scenario) -> Numbers:
+        jobs, machine = drawn(self.runs.jobs(scenario), True, 0), platform_of(scenario, True)
         jobs = jobs.with_columns(parallel_fraction=np.full(len(jobs), np.nan))
         if how != "completion":
-            jobs = jobs.with_columns(
-                cluster=mapped(jobs, machine, how, seed), local=np.ones(len(jobs), np.bool_)
-            )
+            clusters = mapped(jobs, machine, how, 0)
+            jobs = jobs.with_columns(cluster=clusters, local=np.ones(len(jobs), np.bool_))
         made = simulate(jobs, machine, REFERENCE.replace(")", f", local={local})"))
         return {"wait": float(made.wait.mean()) / 1e6, "response": float(made.response.mean()) / 1e6}
 

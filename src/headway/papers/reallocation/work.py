@@ -70,7 +70,7 @@ def reproduce(asked: Request) -> Reproduction:
     result.claims += claims.other_claims(alone, kinds[True, False], tuned, more.heuristics(), more.periods())
     result.notes = notes(runs, scenarios, kinds, counted, references, quick)
     result.tables = {
-        "Loads": loads(runs, scenarios), "Means": means(kinds), **other_tables(more)
+        "Loads": loads(runs, scenarios), "Means": means(kinds), **other_tables(more, scenarios)
     }  # fmt: skip
     result.files = draw(kinds, more, folder)
     values = {
@@ -203,12 +203,17 @@ def means(kinds: Mapping[tuple[bool, bool], Campaign]) -> list[list[str]]:
     return rows_of(lines)
 
 
-def other_tables(more: Beyond) -> dict[str, list[list[str]]]:
+def other_tables(more: Beyond, scenarios: Sequence[Scenario]) -> dict[str, list[list[str]]]:
     """Beyond the paper."""
     generated = not set(more.scenario.jobs) <= set(more.runs.traces)
     asked = (*beyond.QUESTIONS, beyond.LOAD) if generated else beyond.QUESTIONS
     found = {one.title: beyond.table(one.column, more.answers(one)) for one in asked}
-    return {"Molding": more.molding(), "Mappings": more.mappings(), "Reserved": more.reserved(), **found}
+    return {
+        "Molding": more.molding(),
+        "Mappings": more.mappings(scenarios),
+        "Reserved": more.reserved(),
+        **found,
+    }
 
 
 def draw(kinds: Mapping[tuple[bool, bool], Campaign], more: Beyond, folder: Path) -> list[Path]:

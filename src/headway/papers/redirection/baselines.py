@@ -67,7 +67,7 @@ class Baselines:
         rows = self.frame.filter(
             (pl.col("workload") == f"{log.name}, {times}") & (pl.col("label") == policy)
         ).unique("part").sort("part")  # fmt: skip
-        return rows[name].to_numpy()
+        return np.asarray(rows[name].to_numpy())
 
     def ratio(self, log: Log, times: str, policy: str, name: str, base: str = "easy") -> np.ndarray:
         """Week by week over EASY on as many processors."""
@@ -212,7 +212,7 @@ def slopes_of(x: np.ndarray, y: np.ndarray, group: np.ndarray, within: bool) -> 
             a[same] -= a[same].mean(axis=0)
             b[same] -= b[same].mean()
         design = a if within else np.column_stack([a, np.ones(len(rows))])
-        return np.linalg.lstsq(design, b, rcond=None)[0][: x.shape[1]]
+        return np.asarray(np.linalg.lstsq(design, b, rcond=None)[0][: x.shape[1]])
 
     drawn = []
     for _ in range(RESAMPLED):

@@ -68,7 +68,7 @@ def which_logs(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
                 "log": log.cluster.title,
                 "processors": f"{log.procs:,}",
                 "jobs a week": f"{found.jobs:,.0f}",
-                "mean BSLD of EASY": f"{rows['mean_bsld_without'].median():.1f}",
+                "mean BSLD of EASY": f"{np.median(rows['mean_bsld_without'].to_numpy()):.1f}",
                 "jobs that fit the group": f"{100 * found.eligible:.0f} %",
                 "their work": f"{100 * found.eligible_work:.0f} %",
                 "newcomers while one runs": f"{found.newcomers:,.0f}",
@@ -76,7 +76,7 @@ def which_logs(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
                 "change of mean BSLD (%)": own.change("mean_bsld").text(digits=0, sign=True),
                 "of max BSLD (%)": own.change("max_bsld").text(digits=0, sign=True),
                 "of mean response (%)": own.change("mean_response").text(digits=0, sign=True),
-                "weeks better": share_text((rows["mean_bsld_ratio"] < 1).mean()),
+                "weeks better": share_text(float(np.mean(rows["mean_bsld_ratio"].to_numpy() < 1))),
             }
         )
     return rows_of(lines)
