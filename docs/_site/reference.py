@@ -267,7 +267,8 @@ def scoreboard() -> str:
         for kind in counts:
             totals[kind] += counts[kind]
         cells = [str(counts[kind]) for kind in kinds]
-        rows.append((f"[{title[1] if title else page.stem}]({page.name})", *cells[:4], str(counts["tested"]), *cells[4:]))
+        link = f"[{title[1] if title else page.stem}]({page.name})"
+        rows.append((link, *cells[:4], str(counts["tested"]), *cells[4:]))
     order = (*COUNTED, "tested", "could not fail", "not tested")
     rows.append(("**all**", *(f"**{totals[kind]}**" for kind in order)))
     heads = [f'<span class="verdict {kind.replace(" ", "-")}">{kind}</span>' for kind in kinds]
