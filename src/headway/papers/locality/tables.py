@@ -21,16 +21,10 @@ SIZES = (
     REFERENCE,
     "fcfs",
     "backfill-big",
-    "backfill-big(allowance=mean)",
     "area-filling",
     "area-filling(areas=all)",
-    "area-filling(tmax=mean)",
-    "area-filling(areas=all, tmax=mean)",
-    "area-filling(form=ratio)",
     "easy(match=exact)",
     "easy",
-    "conservative",
-    "lea(match=exact)",
     "lea",
     "lem",
     "score(load=10, evict=7000, copies=0, match=now)",
@@ -42,7 +36,7 @@ BOTH = ("score(load=10, evict=7000, copies=0, match=now)", "lea(match=now)", "le
 BEYOND = ("fcfs", "eft", "lea", "lem")
 FAST = 1.0
 """GB/s to each node, ten times the paper's."""
-WEIGHTS = tuple((x, y) for x in (1, 10, 100, 500) for y in (0, 1, 500, 7000))
+WEIGHTS = tuple((x, y) for x in (1, 10, 500) for y in (0, 500, 7000))
 
 
 def kept(rule: str) -> str:

@@ -80,9 +80,9 @@ def open_weeks(traces: Mapping[str, str], quick: bool) -> tuple[list[Group], lis
 
 
 def ends(groups: Sequence[Group]) -> list[Group]:
-    """The first and the last kind of weeks, three of each, for what lies beyond the paper."""
+    """The first and the last kind of weeks, two of each, for what lies beyond the paper."""
     chosen = [groups[0], groups[-1]] if len(groups) > 1 else list(groups)
-    fewest = min(3, *(len(group.weeks) for group in chosen))
+    fewest = min(2, *(len(group.weeks) for group in chosen))
     return [Group(group.title, group.weeks[:fewest]) for group in chosen]
 
 
