@@ -80,8 +80,10 @@ def replayed(path: Path) -> Say:
     """A recorded exchange: what is asked must be what was asked then; the answer of then."""
     try:
         lines = iter(read_bytes(path, LONGEST_RECORD).decode().splitlines())
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", file=str(path)) from None
+    except UnicodeDecodeError:
+        raise InputError("is not text in UTF-8; give the record of an exchange", file=str(path)) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}; check the path", file=str(path)) from None
     asked = 0
 
     def say(text: str) -> str:

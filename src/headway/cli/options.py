@@ -325,7 +325,8 @@ class WantedOutages:
             )
         for path in events or ():
             if not path.exists() or path.is_dir():
-                raise UsageError(f"--events {path}: there is no such file")
+                wrong = "is a folder" if path.is_dir() else "there is no such file"
+                raise UsageError(f"--events {path}: {wrong}; give a CSV of events")
         if failures is not None:
             from headway.platform.failures import parse_failures
 

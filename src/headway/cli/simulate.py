@@ -103,7 +103,10 @@ def check_whole_machine(
     from headway.site import names_site
 
     if site is not None or names_site(trace):
-        raise UsageError("a site is not simulated as a stream; leave out --stream, or give an SWF log alone")
+        raise UsageError(
+            f"{site or trace} is a site or a folder, which is not simulated as a stream; leave out --stream, "
+            "or give an SWF log alone"
+        )
     if annotations is not None:
         raise UsageError("--annotations may name jobs anywhere in the log; leave them out, or --stream")
     if outages.files or outages.failures is not None:

@@ -85,7 +85,8 @@ def bring_in(
             workload = None if found.jobs is None else ran_only(found.read_jobs())
         except HeadwayError as error:
             rmtree(target)  # what cannot be read is not there, so that the same command can be given again
-            raise UsageError(f"{error}; {target} was not made") from None
+            of = f"what {', '.join(map(str, sources))} holds makes no site: "
+            raise UsageError(f"{of}{error}; {target} was not made") from None
     if quiet:
         return
     console = output()

@@ -441,6 +441,7 @@ def parse_traces(given: list[str]) -> dict[str, str]:
         if name in traces:
             raise UsageError(f"--trace: {name!r} is given twice; give each log once")
         if not Path(path).is_file():
-            raise UsageError(f"--trace {name}: there is no file {path!r}")
+            wrong = "is a folder" if Path(path).is_dir() else "there is no such file"
+            raise UsageError(f"--trace {name}={path}: {wrong}; give the log's file")
         traces[name] = path
     return traces

@@ -82,7 +82,11 @@ def what_if(
     for texts in wanted:
         case = base
         for text in texts:
-            case = changed(case, text)
+            try:
+                case = changed(case, text)
+            except UsageError as error:
+                of = "" if texts in _variants(change, against, None) else f"{variants}: "
+                raise UsageError(f"{of}{error}") from None
         cases[" ".join(texts)] = case
     answers = _answers(inputs, base, cases, seeds)
     if report is not None:
@@ -112,6 +116,8 @@ def _variants(change: list[str] | None, against: list[str] | None, file: Path | 
 
         lines = read_text(file, "text with a variant in each line").splitlines()
         found += [changes_of(line) for line in lines if line.strip() and not line.startswith("#")]
+        if not any(found):
+            raise UsageError(f"{file} holds no variant; write one in each line, such as nodes=+10%")
     return [words for words in found if words]
 
 

@@ -249,14 +249,26 @@ def _once(path: Path) -> Path | bytes:
         is_pipe = path.exists() and not path.is_file() and not path.is_dir()
         return read_bytes(path, LONGEST_PIPE) if is_pipe else path
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}; check its permissions", file=path) from None
+        raise _unreadable(error, path) from None
+
+
+def _unreadable(error: OSError, path: Path) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError("there is no such file; check the name", file=path)
+    if isinstance(error, IsADirectoryError):
+        return InputError("is a folder; give the table in CSV", file=path)
+    return InputError(f"cannot be read: {error.strerror}; check its permissions", file=path)
+
+
+FIRST = 512
+"""Bytes by which a file is known that is no table in CSV."""
 
 
 def _begins(source: Path | bytes) -> bytes:
     if isinstance(source, bytes):
-        return source[: len(PARQUET)]
+        return source[:FIRST]
     with source.open("rb") as file:
-        return file.read(len(PARQUET))
+        return file.read(FIRST)
 
 
 def _opened(source: Path | bytes) -> TextIO:
@@ -268,13 +280,16 @@ def _read(path: Path, source: Path | bytes) -> pl.DataFrame:
     import polars as pl
 
     try:
-        if _begins(source) == PARQUET:
+        begins = _begins(source)
+        if begins.startswith(PARQUET):
             raise InputError("is a Parquet file; give the CSV file next to it", file=path)
+        if begins.startswith(b"\x1f\x8b"):
+            raise InputError("is packed with gzip; unpack it: a table in CSV is needed", file=path)
+        if b"\0" in begins:
+            raise InputError("is not text; a table in CSV is needed", file=path)
         frame = pl.read_csv(source, infer_schema=False)
-    except FileNotFoundError:
-        raise InputError("there is no such file; check the name", file=path) from None
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}; check its permissions", file=path) from None
+        raise _unreadable(error, path) from None
     except pl.exceptions.NoDataError:
         raise InputError("the file is empty; a header line is needed", file=path) from None
     except pl.exceptions.PolarsError:

@@ -99,7 +99,10 @@ def bring_in(sources: Iterable[Path], target: Path) -> tuple[list[tuple[str, str
             left -= _put(folder / kind, stream, left if kind.startswith("jobs.") else min(MOST, left))
             taken.append((name, kind))
         if not taken:
-            raise InputError("holds nothing of a site", file=next(iter(sources), target))
+            raise InputError(
+                "holds nothing of a site; headway site export writes a script that packs one",
+                file=next(iter(sources), target),
+            )
     return taken, passed
 
 
@@ -144,4 +147,4 @@ def _streams(sources: Iterable[Path]) -> Iterator[Stream]:
                         stream.name = path.name
                         yield stream
             except OSError as error:
-                raise InputError(f"cannot be read ({error.strerror})", file=path) from None
+                raise InputError(f"cannot be read ({error.strerror}); check the path", file=path) from None

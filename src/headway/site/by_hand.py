@@ -61,7 +61,11 @@ class SiteFile:
         self.document = parse_toml(self.text, path)
         for key in self.document:
             if key not in KEYS:
-                raise InputError(f"unknown key; known are {', '.join(KEYS)}", file=path, field=key)
+                raise InputError(
+                    f"unknown key; a site by hand has {', '.join(KEYS)}; is it the right file?",
+                    file=path,
+                    field=key,
+                )
 
     def entries(self, table: str, first: str) -> Iterator[Entry]:
         """The tables of one kind; their `name` under the key that Slurm has for it."""
