@@ -1,10 +1,10 @@
 """What slurmctld's log tells of a recorded run beyond its tables: what starts were dealt, graces, epilogs.
 
 `python -m truth.log FOLDER_OF_THE_RUN RECORDING` (in tests/) reads `slurmctld.log`, which may be compressed,
-and `submitted.tsv` of a run and adds `dealt.csv.gz`, `graces.csv.gz` and `epilogs.csv.gz` to its recording.
-DebugFlags=CPU_Bind logs CPUs and memory of each node, Gres generic resources with their types, TraceJobs when
-the nodes of each job are done with it (else only after more than a minute), and HetJob, from 26.05 on, what
-backfill started.
+and `submitted.tsv` of a run and adds `dealt.csv.gz`, `graces.csv.gz`, `epilogs.csv.gz` and
+`calculations.csv.gz` to its recording. DebugFlags=CPU_Bind logs CPUs and memory of each node, Gres generic
+resources with their types, Priority the calculations of usage, TraceJobs when the nodes of each job are done
+with it (else only after more than a minute), and HetJob, from 26.05 on, what backfill started.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ CPUS = re.compile(r"  Mem\(MB\):(\d+):.*CPUs:(\d+):")
 GRES = re.compile(r"gres_job_state gres:(\w+)\(\d+\) type:(\S+)\(\d+\) job:(\d+)")
 STARTED = re.compile(r"sched: Allocate |_start_job: (?:HETJOB: )?Started ")
 COUNT = re.compile(r"gres_cnt_node_alloc\[(\d+)\]:(\d+)")
+
+BUSY = 15
+"""Seconds that a calculation takes at most, on a slowed clock."""
 
 
 @dataclass
@@ -75,6 +78,20 @@ def epilogs(lines: Iterable[str], names: Names) -> Iterator[tuple[float, str, st
     for line in lines:
         if (found := EPILOG.search(line)) and (job := ID.search(line)):
             yield time_of(line), names.of(job), found[1] or ""
+
+
+def calculations(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """When usage was calculated, and until when: a job that ends meanwhile adds its last period again."""
+    began = last = 0.0
+    for line in lines:
+        if "Decay factor over" in line:
+            if began:
+                yield f"{began:.3f}", f"{last:.3f}"
+            began = last = time_of(line)
+        elif began == last and "_get_priority_internal" in line and time_of(line) < began + BUSY:
+            last = time_of(line)
+    if began:
+        yield f"{began:.3f}", f"{last:.3f}"
 
 
 def starts(lines: Iterable[str], names: Names) -> Iterator[tuple[str, dict[str, Part]]]:
@@ -128,6 +145,10 @@ def main(where: Path, recording: Path) -> None:
         table = csv.writer(out)
         table.writerow(["t", "job", "for"])
         table.writerows(graces(lines, names))
+    with gzip.open(recording / "calculations.csv.gz", "wt", newline="") as out, opened(where) as lines:
+        table = csv.writer(out)
+        table.writerow(["t", "until"])
+        table.writerows(calculations(lines))
     with gzip.open(recording / "epilogs.csv.gz", "wt", newline="") as out, opened(where) as lines:
         table = csv.writer(out)
         table.writerow(["t", "job", "took"])

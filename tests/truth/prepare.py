@@ -36,23 +36,35 @@ class Preparer:
         """As the last pass left them: they outlive a pass."""
         self.fairness = load_multifactor(run)[1] if "limits" in run.machine.settings.enforce else None
         self.accounts = self.fairness.accounts if self.fairness else None
-        self.period = 60 * int(run.conf.values.get("prioritycalcperiod", 5))
-        self.next = int(run.events[0].t) // self.period * self.period + PHASE
+        period = 60 * int(run.conf.values.get("prioritycalcperiod", 5))
+        first, last = int(run.events[0].t), int(run.events[-1].t)
+        self.calculations = run.calculations or [
+            (t, t) for t in range(first // period * period + PHASE, last + period, period)
+        ]
+        """When usage is calculated, what is to come last first."""
+        self.meanwhile = 0, 0
+        """Until when the last calculation went on, and the one before it: who ends meanwhile counts from then."""
+        self.calculations.sort(reverse=True)
 
     def use(self, world: World, t: float) -> None:
         """Bring usage up to t: what ended, and the calculations of each period."""
         if self.fairness is None:
             return
-        while self.next <= t:
-            self.settle(world, self.next)
-            self.fairness.calculate(self.next, [held for held in world.in_order() if held.start < self.next])
-            self.next += self.period
+        while self.calculations and self.calculations[-1][0] <= t:
+            at, until = self.calculations.pop()
+            self.settle(world, at)
+            self.meanwhile = until, self.fairness.last
+            running = [*world.in_order(), *(held for _, held in world.finished)]
+            self.fairness.calculate(at, [held for held in running if held.start < at])
         self.settle(world, t)
 
     def settle(self, world: World, t: float) -> None:
         assert self.fairness is not None
+        last = self.fairness.last
         for end, held in [pair for pair in world.finished if pair[0] <= t]:
+            self.fairness.last = self.meanwhile[1] if end <= self.meanwhile[0] else last
             self.fairness.add(held, end)
+        self.fairness.last = last
         world.finished = [pair for pair in world.finished if pair[0] > t]
 
     def note_submissions(self, world: World) -> None:

@@ -92,6 +92,13 @@ class Run:
         return found
 
     @cached_property
+    def calculations(self) -> list[tuple[int, int]]:
+        """Seconds in which a calculation of usage and priorities began and ended, if the log has them."""
+        path = self.folder / "calculations.csv.gz"
+        found = rows(path) if path.exists() else ()
+        return [(int(float(row["t"])), int(float(row["until"]))) for row in found]
+
+    @cached_property
     def asked_by_name(self) -> dict[str, Asked]:
         return {str(number): asked for number, asked in self.asked.items()}
 

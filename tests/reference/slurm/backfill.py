@@ -139,12 +139,16 @@ class Search:
         self.counts, self.planned = counts, planned
         self.job, self.partition = record.job, record.partition
         self.limit = self.minutes()
+        self.reserved_for = self.limit
+        """Minutes for which reservations must leave nodes: after a window without a start all of the limit."""
         self.now_only = self.no_reserve()
 
-    def minutes(self) -> int:
+    def longest(self) -> int:
         longest = YEAR if self.partition.max_time is None else self.partition.max_time
-        limit = min(self.job.limit, longest) if self.job.limit else longest
-        return min(limit, self.job.time_min) if self.job.time_min else limit
+        return min(self.job.limit, longest) if self.job.limit else longest
+
+    def minutes(self) -> int:
+        return min(self.longest(), self.job.time_min) if self.job.time_min else self.longest()
 
     def no_reserve(self) -> bool:
         settings = self.state.machine.settings
@@ -175,6 +179,8 @@ class Search:
             start, nodes, later = tried
             if nodes.bit_count() < self.job.nodes or self.job.required & ~nodes:
                 if later and not self.now_only:
+                    if state.since(24, 5, 5):
+                        self.reserved_for = self.longest()
                     continue
                 return "no"
             if not counted:
@@ -196,6 +202,7 @@ class Search:
             )
             if found is None:
                 if later and not self.now_only:
+                    self.reserved_for = self.longest()
                     continue
                 return "no"
             at, chosen = max(found[0], start), found[1]
@@ -212,6 +219,8 @@ class Search:
                 return "no"
             begin = self.table.floor(at)
             end = self.table.end(at + 60 * self.limit)
+            if state.since(24, 5, 4):
+                end = max(end, begin + state.machine.settings.bf_resolution)
             if state.since(24, 11) and at > state.now and self.table.overlaps(begin, end, chosen):
                 later = at
                 continue
@@ -235,7 +244,7 @@ class Search:
         """Start of the window tested, the nodes free of plans in it, and when more may be free (or 0)."""
         state, job = self.state, self.job
         assert state.calendar is not None
-        window = state.calendar.window(job, self.partition, later, self.limit)
+        window = state.calendar.window(job, self.partition, later, self.reserved_for)
         if window is None:
             return None
         start = window.start
