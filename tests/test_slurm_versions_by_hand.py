@@ -8,10 +8,12 @@ from __future__ import annotations
 import pytest
 
 from headway.site.access import Asker, rule_against
-from headway.site.model import Association, NodeEvent, Partition
+from headway.site.model import Association, NodeEvent, Partition, Qos, Reservation
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
 pytestmark = pytest.mark.interpreted
+
+ENFORCED = {"AccountingStorageType": "accounting_storage/slurmdbd", "AccountingStorageEnforce": "limits"}
 
 
 @pytest.mark.parametrize(("version", "fits"), [("25.05.0", True), ("25.05.1", False), ("26.05", False)])
@@ -60,6 +62,59 @@ def test_the_limit_of_an_array_bounds_its_plans(version: str, fits: bool) -> Non
     )  # fmt: skip
     *_, last = starts(jobs, site().at_version(version))
     assert (last < 5 * MINUTE) == fits
+
+
+@pytest.mark.parametrize(("version", "fits"), [("24.05.3", False), ("24.05.4", True), ("26.05", True)])
+def test_a_short_plan_takes_one_step_of_the_table(version: str, fits: bool) -> None:
+    """The table has steps of ten minutes, the next ones at 1000 and 1600 s. Job 2 is planned on n1 to n3 from
+    1200 s on for 2 min. Job 3, on all nodes for 2 min, was planned at the same time, since nothing is left of
+    it after rounding; by the newer rule it comes at 1600 s, and job 4 has 22 min on n4 before it."""
+    jobs = log((0, 3, 20, 20), (20, 3, 2, 2), (21, 4, 2, 2), (70, 1, 22, 22))
+    on = site(scheduler={"bf_resolution": "600"})
+    *_, last = starts(jobs, on.at_version(version))
+    assert (last < 5 * MINUTE) == fits
+
+
+@pytest.mark.parametrize(("version", "fits"), [("24.05.4", True), ("24.05.5", False), ("26.05", False)])
+def test_a_shortened_job_is_planned_after_a_reservation_that_its_limit_meets(
+    version: str, fits: bool
+) -> None:
+    """Job 2 is planned on n1 to n3 from 20 to 30 min. Job 3 accepts 10 min of its 60 and wants two nodes: at
+    30 min, or, by the newer rule, after the maintenance that begins after an hour, since from 20 min on
+    there were too few nodes. Job 4, on all nodes, comes after it or at 30 min; job 5 has 35 min on n4."""
+    maintenance = Reservation("m", BEGAN + 60 * MINUTE, BEGAN + 90 * MINUTE, (0, 1, 2, 3), ("MAINT",))
+    jobs = log(
+        (0, 3, 20, 20), (20, 3, 10, 10), (21, 2, 60, 60), (22, 4, 10, 10), (70, 1, 35, 35),
+        time_min=[-1, -1, 10 * MINUTE, -1, -1],
+    )  # fmt: skip
+    *_, last = starts(jobs, site(reservations=(maintenance,)).at_version(version))
+    assert (last < 5 * MINUTE) == fits
+
+
+@pytest.mark.parametrize(("version", "waits"), [("22.05", False), ("23.02", True), ("26.05", True)])
+def test_a_job_that_reserves_nothing_waits_for_a_maintenance(version: str, waits: bool) -> None:
+    """A maintenance begins in 30 min, and the job may run for an hour. Its QOS is NoReserve and jobs may be
+    preempted: backfill tested it with a minute, and by the newer rule, against reservations, with its limit."""
+    maintenance = Reservation("m", BEGAN + 30 * MINUTE, BEGAN + 60 * MINUTE, (0, 1, 2, 3), ("MAINT",))
+    config = {"PriorityType": "priority/multifactor", "PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"}
+    qos = (Qos("normal"), Qos("scav", flags=frozenset({"NoReserve"})))
+    on = site(config | ENFORCED, qos=qos, associations=(Association("root"),), reservations=(maintenance,))
+    (start,) = starts(log((0, 1, 60, 20), qos=["scav"]), on.at_version(version))
+    assert start >= 60 * MINUTE if waits else start < 2 * MINUTE
+
+
+@pytest.mark.parametrize(("version", "planned"), [("24.05.4", False), ("24.05.5", True), ("26.05", True)])
+def test_jobs_are_planned_on_nodes_that_others_keep(version: str, planned: bool) -> None:
+    """Of n1 ada's jobs have one CPU each, and bob wants it for him alone. By the newer rule he is planned for
+    the end of her first job, and her second one does not start before him."""
+    jobs = log(
+        (0, 1, 60, 60), (60, 1, 60, 60), (120, 1, 60, 60),
+        user=["ada", "bob", "ada"], exclusive_user=[0, 1, 0], exclusive=[0] * 3, cpus=[1] * 3, tasks=[1] * 3,
+    )  # fmt: skip
+    one_node = site(partitions=(Partition("main", (0,), is_default=True),))
+    first, bob, second = starts(jobs, one_node.at_version(version))
+    assert (first + 60 * MINUTE <= bob < first + 62 * MINUTE and second >= bob + 60 * MINUTE) == planned
+    assert (second < 4 * MINUTE) == (not planned)
 
 
 @pytest.mark.parametrize(("version", "ends"), [("25.05.2", 12), ("25.05.3", 30), ("26.05", 30)])

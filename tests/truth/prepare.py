@@ -43,7 +43,8 @@ class Preparer:
         ]
         """When usage is calculated, what is to come last first."""
         self.meanwhile = 0, 0
-        """Until when the last calculation went on, and the one before it: who ends meanwhile counts from then."""
+        """Until when the last calculation went on, and when the one before it was: who ends meanwhile counts
+        from then on."""
         self.calculations.sort(reverse=True)
 
     def use(self, world: World, t: float) -> None:

@@ -211,11 +211,6 @@ SINCE: tuple[tuple[Version, str, Callable[[Site], bool]], ...] = (
         lambda site: bool(site.switches) and not site.is_linear,
     ),
     (
-        (24, 11, 0),
-        "ExclusiveUser since 24.11: plans on nodes of other users after their jobs (as in 22.05)",
-        lambda site: any(one.exclusive_user for one in site.partitions),
-    ),
-    (
         (25, 11, 0),
         "OverSubscribe=FORCE since 25.11: which jobs make a node busy for other partitions (as in 22.05)",
         lambda site: any(one.oversubscribe == "FORCE" for one in site.partitions),

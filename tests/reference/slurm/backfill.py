@@ -140,7 +140,7 @@ class Search:
         self.job, self.partition = record.job, record.partition
         self.limit = self.minutes()
         self.reserved_for = self.limit
-        """Minutes for which reservations must leave nodes: after a window without a start all of the limit."""
+        """Minutes that reservations must leave: after a window without a start, the whole limit."""
         self.now_only = self.no_reserve()
 
     def longest(self) -> int:

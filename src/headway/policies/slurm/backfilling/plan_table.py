@@ -36,6 +36,15 @@ def rounded_end(memory: Memory, t: int) -> int:
     return rounded(memory, t + step - 1)
 
 
+@kernel
+def end_of_plan(memory: Memory, start: int, minutes: int) -> int:
+    """When a plan for so many minutes ends in the table."""
+    end = rounded_end(memory, start + 60 * minutes)
+    if memory.settings[Setting.HOLDS_A_STEP] == 0:
+        return end
+    return max(end, rounded(memory, start) + memory.settings[Setting.BF_RESOLUTION])
+
+
 @routine
 def clear_table(memory: Memory, now: int) -> None:
     """One stretch from now as far as backfill looks, in which all usable nodes are free."""

@@ -9,6 +9,7 @@ from headway.policies.slurm.backfilling.node_ends import looks_by_node, openings
 from headway.policies.slurm.backfilling.plan_table import (
     END,
     collides,
+    end_of_plan,
     fold,
     go_ahead,
     is_behind,
@@ -20,7 +21,6 @@ from headway.policies.slurm.backfilling.plan_table import (
     lay_window,
     next_rise,
     rounded,
-    rounded_end,
     slot_at,
     survey,
 )
@@ -57,7 +57,7 @@ from headway.policies.slurm.limits.submission import by_deadline
 from headway.policies.slurm.nodes.calendar import NOT_NOW, lay_allowed, next_reservation_end
 from headway.policies.slurm.nodes.ends import NEVER
 from headway.policies.slurm.nodes.offers import asks_gres, is_over_limits
-from headway.policies.slurm.nodes.owners import lay_others, leave_others_out
+from headway.policies.slurm.nodes.owners import lay_others, leave_others_out, leave_to_others
 from headway.policies.slurm.queue.caps import cap_of, first_qos, second_qos
 from headway.policies.slurm.queue.preemption import takes_places
 from headway.policies.slurm.queue.queue import (
@@ -85,8 +85,8 @@ from headway.policies.slurm.tables.sites import Choice, Holder, Partition, Slurm
 
 STOPPED = 500
 """After so many seconds a job is planned that a limit keeps from starting now (assoc_limit_stop)."""
-NEXT_JOB, NEXT_WINDOW, CYCLE_ENDS = 0, 1, 2
-"""What comes after a window was tried for a job."""
+NEXT_JOB, NEXT_WINDOW, CYCLE_ENDS, NO_START = 0, 1, 2, 3
+"""What comes after a window was tried for a job; the next one, too, where it had no start in this one."""
 HOLDS_NOTHING = -1
 """The end of a plan that begins later than backfill looks: it keeps nothing from others."""
 
@@ -271,7 +271,8 @@ def lay_own(state: State, job: int, part: int, later: int, minutes: int, now: in
     if begin != NOT_NOW:
         if memory.settings[Setting.KEEPS_NODES] > 0:
             lay_others(state, job, part)
-            leave_others_out(memory, Scratch.ALLOWED)
+            if memory.settings[Setting.PLANS_AFTER_OTHERS] == 0:
+                leave_others_out(memory, Scratch.ALLOWED)
         pack_set(memory, Scratch.ALLOWED)
         lay_widest(memory, job, part)
     return int(begin)
@@ -345,13 +346,13 @@ def use_window(
     memory = state.memory
     start = when_and_where(state, job, part, now, only_now, openings, (begin, later))
     if start == NEVER:
-        return NEXT_WINDOW if later > 0 and not only_now else NEXT_JOB, later
+        return NO_START if later > 0 and not only_now else NEXT_JOB, later
     if start < begin:
         memory.clock[SlurmClock.STAMPED] = 1
         start = begin
     cpus = planned_size(state, job, part)
     note_plan(memory)
-    first, last = rounded(memory, start), rounded_end(memory, start + 60 * minutes)
+    first, last = rounded(memory, start), end_of_plan(memory, start, minutes)
     early = memory.settings[Setting.BY_WINDOW] > 0 and start > now
     if early and collides(memory, first, last, job):
         return NEXT_WINDOW, start
@@ -366,7 +367,7 @@ def use_window(
     if start > now + memory.settings[Setting.BF_WINDOW]:
         write_plan(memory, job, start, HOLDS_NOTHING)
         return NEXT_JOB, later
-    first, last = rounded(memory, start), rounded_end(memory, start + 60 * minutes)
+    first, last = rounded(memory, start), end_of_plan(memory, start, minutes)
     if start > now and not early and collides(memory, first, last, job):
         return NEXT_WINDOW, start
     if memory.settings[Setting.LIMIT_STOPS] == 0 and plan_breaks_limit(state, job, part, cpus):
@@ -390,11 +391,16 @@ def search(state: State, place: int, now: int) -> bool:
         hold_over_limits(state, job, part)
         return GO_ON
     minutes, length = minutes_of(memory, job, part, now)
+    whole, reserved_for = minutes_in(memory, job, part), minutes
+    if memory.settings[Setting.RESERVED_FOR_ALL] > 0 and reserves_nothing(memory, job):
+        reserved_for = whole
+    in_full = memory.settings[Setting.WHOLE_LIMIT_LATER] > 0 or reserved_for == whole
     only_now = gets_no_plan(memory, place, now)
     least, kind = memory.jobs[SlurmJob.MIN_NODES, job], kind_of(memory, job, part)
     plain, stops = memory.settings[Setting.PLAIN] > 0, memory.settings[Setting.LIMIT_STOPS] > 0
     any_reserved = memory.reservations.shape[1] > 0
     narrowed = any_reserved or memory.settings[Setting.KEEPS_NODES] > 0
+    after_others = memory.settings[Setting.KEEPS_NODES] * memory.settings[Setting.PLANS_AFTER_OTHERS] > 0
     licences = memory.settings[Setting.BF_LICENCES] > 0 and memory.jobs[SlurmJob.LICENCES, job] > 0
     weighs = asks_gres(memory, job) > 0 and memory.settings[Setting.WEIGHS_ANEW] == 0  # for the next window
     known = memory.jobs[SlurmJob.SIZED, job] > 0 and not (
@@ -407,15 +413,22 @@ def search(state: State, place: int, now: int) -> bool:
     counted, skipped, openings = False, False, ONE_BY_ONE
     later = max(now, blocked_until(memory, job, part)) if stops else now
     while True:
-        begin = later
+        begin, until = later, 0
         if narrowed:
-            begin = lay_own(state, job, part, later, minutes, now)
+            begin = lay_own(state, job, part, later, reserved_for, now)
             if begin == NOT_NOW:
                 memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
                 return GO_ON
             lacks, seen = 0, END
             if memory.settings[Setting.BY_WINDOW] > 0 and begin > now + memory.settings[Setting.BF_WINDOW]:
                 return GO_ON
+            if after_others:
+                until, delayed = leave_to_others(state, job, begin, least)
+                if delayed:
+                    if only_now:
+                        return GO_ON
+                    later, reserved_for = until, whole
+                    continue
         end = 60 * minutes + max(begin, now)
         slot = slot_at(memory, slot, begin)
         seen = survey(memory, seen, end, least, kind)
@@ -424,11 +437,14 @@ def search(state: State, place: int, now: int) -> bool:
         if lacks_licences > 0:
             later = lacks_licences
         if any_reserved:
-            later = end_of_reservation(memory, job, part, begin, minutes, now, later)
+            later = end_of_reservation(memory, job, part, begin, reserved_for, now, later)
         if lacks_licences > 0:
             if only_now:
                 return GO_ON
+            reserved_for = whole if in_full else reserved_for
             continue
+        if later == 0:
+            later = until
         if lacks <= begin and not plain:
             lacks = lacks_until(memory, seen, end, least)
         if lacks <= begin:
@@ -440,6 +456,7 @@ def search(state: State, place: int, now: int) -> bool:
                 continue
         if lacks > begin or size_of(memory.words_sets, Scratch.WINDOW) < least:
             if later > 0 and not only_now:
+                reserved_for = whole if in_full else reserved_for
                 continue
             if skipped and not counted and some_window_fits(memory, now, minutes, least):
                 count_searched(memory)
@@ -450,7 +467,10 @@ def search(state: State, place: int, now: int) -> bool:
         if later > 0 and known and openings >= 0:
             unpack(memory, Scratch.WINDOW)
             if opens_after(memory, openings, least, later):
+                reserved_for = whole
                 continue
         step, later = use_window(state, job, part, begin, later, now, minutes, length, only_now, openings)
-        if step != NEXT_WINDOW:
+        if step == NO_START:
+            reserved_for = whole
+        elif step != NEXT_WINDOW:
             return step == NEXT_JOB

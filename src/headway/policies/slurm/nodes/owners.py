@@ -1,17 +1,19 @@
 """Nodes that one user's jobs have for themselves: --exclusive=user, and partitions with ExclusiveUser.
 
-Such a job starts on no node on which another user's job runs, and nobody else's starts beside it. Backfill
-leaves the same nodes out for all the time it looks at, though their jobs will end.
+Such a job starts on no node on which another user's job runs, and nobody else's starts next to it. Backfill
+leaves the same nodes out for all the time it looks at, though their jobs will end; since 24.05.5 it leaves
+them out until they do.
 """
 
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import Job, Run, Share, State
-from headway.jit.kernels import kernel
-from headway.policies.slurm.tables.controller import Memory
+from headway.jit.kernels import kernel, routine
+from headway.policies.slurm.tables.bits import drop, has, size_of
+from headway.policies.slurm.tables.controller import UNSET, Memory
 from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Scratch, SlurmClock
+from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
 from headway.policies.slurm.tables.sites import Partition
 
 
@@ -56,3 +58,38 @@ def leave_others_out(memory: Memory, row: int) -> None:
     """Take the nodes of the set OTHERS from another set."""
     for node in range(memory.nodes.shape[1]):
         memory.sets[row, node] &= 1 - memory.sets[Scratch.OTHERS, node]
+
+
+@routine
+def leave_to_others(state: State, job: int, begin: int, least: int) -> tuple[int, bool]:
+    """Take from the sets AROUND and WIDEST the nodes that are others' at ``begin``, the longest kept first.
+
+    Returns when the last one taken is free, 0 where none is; and whether a job that needs ``least`` nodes has
+    too few without it, or names it.
+    """
+    memory = state.memory
+    for node in range(memory.nodes.shape[1]):
+        memory.work[Work.RUN_CPUS, node] = 0
+    for place in range(memory.clock[SlurmClock.RUNNING]):
+        ends, run = memory.running[0, place], state.jobs[Job.RUN, memory.running[1, place]]
+        for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+            node = state.shares[Share.NODE, entry]
+            memory.work[Work.RUN_CPUS, node] = max(memory.work[Work.RUN_CPUS, node], ends)
+    sets, row = memory.words_sets, memory.jobs[SlurmJob.REQUIRED, job]
+    until, left = 0, size_of(sets, Scratch.AROUND)
+    while True:
+        last = UNSET
+        for node in range(memory.nodes.shape[1]):
+            free = memory.work[Work.RUN_CPUS, node]
+            if free <= begin or memory.sets[Scratch.OTHERS, node] == 0 or not has(sets, Scratch.AROUND, node):
+                continue
+            if last == UNSET or free > memory.work[Work.RUN_CPUS, last]:
+                last = node
+        if last == UNSET:
+            return until, False
+        until = memory.work[Work.RUN_CPUS, last]
+        if left <= least or memory.required[row, last] > 0:
+            return until, True
+        drop(sets, Scratch.AROUND, last)
+        drop(sets, Scratch.WIDEST, last)
+        left -= 1

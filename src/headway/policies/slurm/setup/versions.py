@@ -9,7 +9,11 @@ from headway.site.parameters import Version
 from headway.site.version import TAKEN
 
 RULES: tuple[tuple[Setting, Version], ...] = (
+    (Setting.RESERVED_FOR_ALL, (23, 2, 0)),
     (Setting.ARRAY_LIMITS_PLANS, (23, 2, 4)),
+    (Setting.HOLDS_A_STEP, (24, 5, 4)),
+    (Setting.WHOLE_LIMIT_LATER, (24, 5, 5)),
+    (Setting.PLANS_AFTER_OTHERS, (24, 5, 5)),
     (Setting.PRIORITY_ANEW, (24, 5, 5)),
     (Setting.ENDS_ROUNDED_UP, (24, 11, 0)),
     (Setting.LOOKS_PAST, (24, 11, 0)),

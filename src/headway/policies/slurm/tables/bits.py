@@ -40,6 +40,12 @@ def put(sets: Table, row: int, node: int) -> None:
 
 
 @kernel
+def drop(sets: Table, row: int, node: int) -> None:
+    """Take a node from a set."""
+    sets[row, node >> SHIFT] &= ~(ONE << (node & WITHIN))
+
+
+@kernel
 def has(sets: Table, row: int, node: int) -> bool:
     """Whether a node is in a set."""
     return bool((sets[row, node >> SHIFT] >> (node & WITHIN)) & 1)

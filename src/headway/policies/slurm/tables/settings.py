@@ -161,6 +161,15 @@ class Setting(IntEnum):
     reservations leave it."""
     PRIORITY_ANEW = 92
     """A job that comes back to the queue gets its priority anew at once, not with the next calculation."""
+    HOLDS_A_STEP = 93
+    """A plan takes at least one step of backfill's resolution, also where it is compared with others."""
+    WHOLE_LIMIT_LATER = 94
+    """After a window with too few nodes, reservations must leave a job its own limit in later ones, not the
+    shortest that it accepts; after a search without a result they always must."""
+    RESERVED_FOR_ALL = 95
+    """A job that reserves nothing is tested against reservations with its own limit, not with a minute."""
+    PLANS_AFTER_OTHERS = 96
+    """Jobs are planned on nodes that other users have for themselves after their jobs end."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 
