@@ -91,10 +91,25 @@ def test_a_shortened_job_is_planned_after_a_reservation_that_its_limit_meets(
     assert (last < 5 * MINUTE) == fits
 
 
+@pytest.mark.parametrize(("version", "waits"), [("23.11.9", True), ("23.11.10", False), ("26.05", False)])
+def test_who_does_not_ask_to_share_keeps_nobody_off(version: str, waits: bool) -> None:
+    """Job 1 has one CPU of n1 in a partition with OverSubscribe=YES, job 2 wants one in another without."""
+    parts = (
+        Partition("main", (0,), oversubscribe="YES", oversubscribe_count=2, is_default=True),
+        Partition("alone", (0,)),
+    )
+    jobs = log(
+        (0, 1, 10, 10), (60, 1, 10, 10),
+        partition=["main", "alone"], cpus=[1, 1], tasks=[1, 1], exclusive=[0, 0],
+    )  # fmt: skip
+    _, second = starts(jobs, site(partitions=parts).at_version(version))
+    assert second >= 10 * MINUTE if waits else second < 3 * MINUTE
+
+
 @pytest.mark.parametrize(("version", "waits"), [("22.05", False), ("23.02", True), ("26.05", True)])
 def test_a_job_that_reserves_nothing_waits_for_a_maintenance(version: str, waits: bool) -> None:
     """A maintenance begins in 30 min, and the job may run for an hour. Its QOS is NoReserve and jobs may be
-    preempted: backfill tested it with a minute, and by the newer rule, against reservations, with its limit."""
+    preempted: backfill tested it with a minute, by the newer rule, against reservations, with its limit."""
     maintenance = Reservation("m", BEGAN + 30 * MINUTE, BEGAN + 60 * MINUTE, (0, 1, 2, 3), ("MAINT",))
     config = {"PriorityType": "priority/multifactor", "PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"}
     qos = (Qos("normal"), Qos("scav", flags=frozenset({"NoReserve"})))

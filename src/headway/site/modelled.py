@@ -211,11 +211,6 @@ SINCE: tuple[tuple[Version, str, Callable[[Site], bool]], ...] = (
         lambda site: bool(site.switches) and not site.is_linear,
     ),
     (
-        (25, 11, 0),
-        "OverSubscribe=FORCE since 25.11: which jobs make a node busy for other partitions (as in 22.05)",
-        lambda site: any(one.oversubscribe == "FORCE" for one in site.partitions),
-    ),
-    (
         (26, 5, 0),
         "PreemptExemptTime since 26.05: jobs that would be suspended are spared, too (as in 22.05)",
         lambda site: bool(site.config.seconds("PreemptExemptTime")) and _suspends(site),

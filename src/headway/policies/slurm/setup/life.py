@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
+from headway.policies.slurm.setup.versions import SHARED_BY_REQUEST
 from headway.policies.slurm.tables.controller import UNSET
 from headway.policies.slurm.tables.jobs import SlurmJob
 from headway.policies.slurm.tables.life import After, Array, Dependency, Happening, Licence, Reservation, What
@@ -479,7 +480,12 @@ def kept_apart(site: Site) -> list[Partition]:
     """Partitions whose jobs may share CPUs, where jobs of others that do not might have the same nodes."""
     alone = [one for one in site.partitions if one.oversubscribe in ("NO", "YES")]
     sharing = [] if site.is_linear else filter(may_share, site.partitions)
-    return [one for one in sharing if any(meets(one, other) for other in alone)]
+    forced_only = site.version >= SHARED_BY_REQUEST
+    return [
+        one
+        for one in sharing
+        if (forced(one) or not forced_only) and any(meets(one, other) for other in alone)
+    ]
 
 
 @once

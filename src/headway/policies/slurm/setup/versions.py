@@ -31,6 +31,9 @@ OF_SELECTION: tuple[tuple[Setting, Version], ...] = (
 )
 """Rules of the choice of nodes; select/linear has kept its own."""
 
+SHARED_BY_REQUEST: Version = (23, 11, 10)
+"""Since when jobs that might share their CPUs (OverSubscribe=YES) and do not ask for it keep nobody off."""
+
 
 def version_remark(site: Site) -> str:
     """What is said where nothing tells the site's version."""
