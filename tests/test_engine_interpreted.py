@@ -15,9 +15,12 @@ import numpy.typing as npt
 import pytest
 
 import headway
+from headway.cli import forms
+from headway.errors import HeadwayError
 from headway.jit import kernels
+from headway.platform import Platform
+from headway.policies.catalogue import POLICIES
 from headway.workload import Workload
-from headway.workload.models import lublin
 from instances import SPECS, busy
 
 FIELDS = ("start", "end", "why", "killed", "promise")
@@ -30,18 +33,45 @@ PREEMPTING = (
 )
 
 
-def workloads() -> list[tuple[Workload, int]]:
-    """A machine with too much to do, full of ties and jobs of no length; and days as the model has them."""
-    return [(busy(60, 24, load=1.8, seed=3), 24), (lublin(jobs=60, procs=64, seed=4), 64)]
+def random_log(number: int, widest: int, seed: int) -> Workload:
+    """Jobs drawn at random, with ties, jobs of no length, and all columns that any policy asks for."""
+    draw = np.random.default_rng(seed)
+    run, submit = draw.integers(0, 40, number), np.sort(draw.integers(0, number * 4, number))
+    asked = run + draw.integers(-4, 30, number)
+    return Workload.from_arrays(
+        unit="s", submit=submit, procs=draw.integers(1, widest + 1, number), runtime=run,
+        walltime=np.maximum(asked, 1), urgent=draw.random(number) < 0.1, swap=draw.integers(0, 3, number),
+        deadline=np.where(draw.random(number) < 0.5, submit + draw.integers(50, 900, number), -1),
+        file=draw.integers(0, 4, number), file_gb=draw.integers(1, 3, 4)[draw.integers(0, 1, number)] * 1.0,
+        user=draw.integers(0, 4, number), labels={"file": list("abcd"), "user": list("efgh")},
+    )  # fmt: skip
 
 
-def schedules() -> Arrays:
-    """Every column of every policy's schedule of both workloads, by name."""
+def machines() -> dict[str, tuple[Workload, Platform]]:
+    """A random log and a machine of each kind: those that are built for, and one with a deep queue."""
+    kinds = ("counted", "failing", "nodes", "grid", "site")
+    made = dict(zip(kinds, (machine for _, machine in forms.situations()), strict=False))
+    found = {kind: (random_log(50, 4, seed), made[kind]) for seed, kind in enumerate(kinds)}
+    return found | {"crowded": (busy(60, 24, load=1.8, seed=3), Platform.procs(24))}
+
+
+MACHINES = {"counted": 200, "failing": 100, "nodes": 200, "grid": 30, "site": 200, "crowded": 200}
+"""Machines, and how many forms of policies run there at least; the others are refused."""
+
+
+def schedules(machine: str) -> Arrays:
+    """Every column of every policy's schedules on one machine, by name; empty where a policy is refused."""
+    log, platform = machines()[machine]
+    parts = forms.parts_of(list(POLICIES), whole=False)
     columns: Arrays = {}
-    for number, (log, procs) in enumerate(workloads()):
-        for spec in (*SPECS, *PREEMPTING):
-            made = headway.simulate(log, procs, spec)
-            columns |= {f"{number} {spec} {name}": np.asarray(getattr(made, name)) for name in FIELDS}
+    for spec in sorted({*SPECS, *PREEMPTING}.union(*map(forms.specs_of, parts))):
+        try:
+            made = headway.simulate(log, platform, spec)
+        except HeadwayError:
+            columns[f"{spec} is refused"] = np.empty(0, np.int64)
+            continue
+        given = {name: getattr(made, name) for name in FIELDS}
+        columns |= {f"{spec} {name}": np.asarray(each) for name, each in given.items() if each is not None}
     return columns
 
 
@@ -50,22 +80,22 @@ import numpy, sys
 from headway.jit import kernels
 import test_engine_interpreted
 assert kernels.INTERPRETED
-numpy.savez(sys.argv[1], **test_engine_interpreted.schedules())
+numpy.savez(sys.argv[1], **test_engine_interpreted.schedules(sys.argv[2]))
 """
 
 
-def test_compiled_and_interpreted_runs_agree(tmp_path: Path) -> None:
-    if kernels.INTERPRETED:
-        pytest.skip("kernels run interpreted here already")
+@pytest.mark.skipif(kernels.INTERPRETED, reason="kernels run interpreted here already")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_compiled_and_interpreted_runs_agree(tmp_path: Path, machine: str) -> None:
     path = tmp_path / "interpreted.npz"
     folders = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": folders}
-    command = [sys.executable, "-c", PROGRAM, str(path)]
+    command = [sys.executable, "-c", PROGRAM, str(path), machine]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    compiled, interpreted = schedules(), np.load(path)
+    compiled, interpreted = schedules(machine), np.load(path, allow_pickle=False)
     assert sorted(compiled) == sorted(interpreted.files)
-    assert len(compiled) == 2 * len((*SPECS, *PREEMPTING)) * len(FIELDS)
+    assert sum(name.endswith(" start") for name in compiled) >= MACHINES[machine]
     for name, column in compiled.items():
         different = np.flatnonzero(column != interpreted[name])
         assert len(different) == 0, f"{name} differs first at row {different[0]}"
