@@ -21,10 +21,14 @@ demo: $(VENV)/.installed
 kernels: $(VENV)/.installed
 	$(BIN)/headway cache warm all --built
 
-# Tests on small instances run with the kernels as plain Python, so that nothing is compiled for them.
-PLAIN := NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m "interpreted and not long"
-PLAIN += $(shell grep -l mark.interpreted tests/test_*.py)
-COMPILED := $(BIN)/python -m pytest -n $(WORKERS) -m "not interpreted and not long"
+# Tests run with the kernels as plain Python, so that nothing is compiled for them; but for those of the files in
+# tests/compiled.txt and others marked so, which need the speed or show that compiled kernels do the same.
+FILES := $(wildcard tests/test_*.py)
+WITH_KERNELS := $(wildcard $(addprefix tests/,$(shell cat tests/compiled.txt)))
+PLAIN := NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not compiled and not long"
+PLAIN += $(filter-out $(WITH_KERNELS),$(FILES)) $(shell grep -l mark.interpreted $(WITH_KERNELS))
+COMPILED := $(BIN)/python -m pytest -n $(WORKERS) -m "compiled and not long"
+COMPILED += $(sort $(WITH_KERNELS) $(shell grep -l mark.compiled $(FILES)))
 # The many processes that tests start read Python's bytecode, also where a user's settings would not keep it.
 export PYTHONDONTWRITEBYTECODE :=
 

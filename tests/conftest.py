@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+from headway.jit import cache as jit_cache
 from random_examples import ALL
 
 if TYPE_CHECKING:
@@ -31,6 +32,42 @@ atexit.register(gc.unfreeze)
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=ALL)
 settings.load_profile("quick")
+
+
+COMPILED = frozenset((Path(__file__).parent / "compiled.txt").read_text().split())
+"""Files of tests that need compiled kernels: real logs, large ones, processes. All others run interpreted."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of those files, but for those that are marked as interpreted."""
+    for item in items:
+        if item.path.name in COMPILED and item.get_closest_marker("interpreted") is None:
+            item.add_marker("compiled")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Note which kernels a test has compiled; those that are built are only loaded."""
+    before = len(jit_cache.compiled)
+    try:
+        return (yield)
+    finally:
+        if names := jit_cache.compiled[before:]:
+            item.user_properties.append(("compiled", ", ".join(names)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which tests have compiled most."""
+    reports = [each for kind in ("passed", "failed") for each in terminalreporter.getreports(kind)]
+    found = [(each.nodeid, str(dict(each.user_properties)["compiled"])) for each in reports
+             if each.when == "call" and "compiled" in dict(each.user_properties)]  # fmt: skip
+    found.sort(key=lambda one: -one[1].count(","))
+    if found:
+        number = sum(names.count(",") + 1 for _, names in found)
+        terminalreporter.section(f"{number} kernels compiled by {len(found)} tests")
+        for test, names in found[:10]:
+            terminalreporter.line(f"{test}: {names[:80]}")
 
 
 def pytest_configure() -> None:

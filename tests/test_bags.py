@@ -8,8 +8,6 @@ import pytest
 from instances import by_reference, jobs_of, simulated
 from reference.jobs import Job, Result
 
-pytestmark = pytest.mark.interpreted
-
 MODES = ("early", "every", "fixpoint", "early, hole=open", "early, urgent=first")
 
 

@@ -29,8 +29,6 @@ from headway.workload import Workload
 from instances import busy
 from pybatsim_schedulers import in_order, listening, pybatsim
 
-pytestmark = pytest.mark.interpreted
-
 pytest.importorskip("zmq", reason="needs the extra batsim")
 
 M = 16

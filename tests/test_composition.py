@@ -16,8 +16,6 @@ from headway.policies.composition import PAIRS, REFUSALS, Pair, Refusal
 from headway.workload import Workload
 from instances import busy
 
-pytestmark = pytest.mark.interpreted
-
 PROCS = 24
 
 

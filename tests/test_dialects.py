@@ -20,8 +20,6 @@ from reference.instances import job_lists
 from reference.jobs import Job, Result
 from reference.laws import stretched
 
-pytestmark = pytest.mark.interpreted
-
 M = 6
 OTHERS = tuple(name for name in DIALECTS if name != "textbook")
 RECORDED: list[dict[str, Any]] = tomllib.loads(

@@ -17,8 +17,6 @@ from headway.outcome import outcome
 from headway.schedule import ENDED, STATES
 from headway.units import SECOND
 
-pytestmark = pytest.mark.interpreted
-
 
 def jobs(*rows: tuple[int, int, int, int]) -> Jobs:
     """Rows of submit, procs, walltime, runtime in seconds."""

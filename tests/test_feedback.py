@@ -40,8 +40,6 @@ from headway.workload.swf import write_swf
 from headway.workload.transform import apply
 from own_policies import fcfs
 
-pytestmark = pytest.mark.interpreted
-
 
 def log(rows: Sequence[tuple[int, ...]], **columns: Any) -> Workload:
     """submit, wait, procs, runtime, walltime and user of each job, in seconds."""

@@ -11,8 +11,6 @@ from headway.errors import InputError
 from headway.units import LONGEST, SECOND
 from headway.workload import Workload
 
-pytestmark = pytest.mark.interpreted
-
 
 def two_jobs(unit: Any = "us", **columns: Any) -> Workload:
     given = {"submit": [0, 0], "procs": [1, 1], "walltime": [5, 5], "runtime": [5, 5]}

@@ -12,8 +12,6 @@ from headway.errors import UsageError
 from headway.units import SECOND
 from headway.workload import Workload
 
-pytestmark = pytest.mark.interpreted
-
 STEPS = [60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000]
 Row = tuple[int, int, int, int, int]
 """submit, procs, walltime, runtime, user; in seconds."""

@@ -21,8 +21,6 @@ from headway.units import SECOND
 from headway.workload import Workload
 from live_grids import cluster, folder, running, short, written
 
-pytestmark = pytest.mark.interpreted
-
 PROCS = 8
 SITE = Cluster("a", 1, PROCS)
 POLICIES = '''

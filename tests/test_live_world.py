@@ -16,7 +16,6 @@ from headway.live import outside
 from headway.live.journal import Journal, JournalError
 from headway.live.task import Task
 
-pytestmark = pytest.mark.interpreted
 ROOM = Path(live.__file__).parent
 OUTSIDE = {
     "time": {"outside.py", "wire.py"},

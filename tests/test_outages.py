@@ -13,8 +13,6 @@ from headway.units import SECOND
 from outages_reference import Job, Loss, Reference
 from small_schedules import workload
 
-pytestmark = pytest.mark.interpreted
-
 
 def outages(losses: list[Loss], on_failure: str = "requeue") -> Outages:
     return Outages(

@@ -14,8 +14,6 @@ from outages_reference import Job, Loss
 from small_schedules import workload
 from test_outages import attempts, instance, outages
 
-pytestmark = pytest.mark.interpreted
-
 
 def run(
     jobs: list[Job], size: int, losses: list[Loss], deadline: list[float], policy: str = "dbf"

@@ -44,8 +44,6 @@ from random_examples import examples
 from reference.profile import Booking
 from reference.profile import Profile as Reference
 
-pytestmark = pytest.mark.interpreted
-
 Table = npt.NDArray[np.int64]
 
 CHANGE, TAKE, TAKE_IF_FREE, EARLIEST, EARLIEST_BEFORE, FITS, LEVEL, STAYS = range(8)

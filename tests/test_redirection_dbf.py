@@ -32,8 +32,6 @@ from test_dbf_equal import DEADLINES, busy_jobs
 from test_dbf_equal import SPECS as DBF
 from test_redirection_equal import PARAMETERS, M, spec_of
 
-pytestmark = pytest.mark.interpreted
-
 PAIRS = st.one_of(
     st.tuples(DBF, DBF),
     st.tuples(DBF, st.sampled_from([each for each in GROUPS if tried("dbf", each)])),

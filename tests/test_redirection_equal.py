@@ -20,8 +20,6 @@ from reference.jobs import Job
 from reference.laws import stretched
 from reference.redirection import CONFLICTS, FILTERS
 
-pytestmark = pytest.mark.interpreted
-
 M = 4
 REDIRECTED = WHY.index("redirected")
 PARAMETERS = st.fixed_dictionaries(

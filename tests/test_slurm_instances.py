@@ -18,8 +18,6 @@ from truth.compiled import Compiled
 from truth.conf import load_machine
 from truth.runs import Asked, Run
 
-pytestmark = pytest.mark.interpreted
-
 
 def job_of(wish: Wish, conf_memory: int, accounting: bool) -> Job:
     value = int(wish.memory.rpartition("=")[2]) if wish.memory else conf_memory

@@ -11,8 +11,6 @@ from headway.site.access import Asker, rule_against
 from headway.site.model import Association, NodeEvent, Partition, Qos, Reservation
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
-pytestmark = pytest.mark.interpreted
-
 ENFORCED = {"AccountingStorageType": "accounting_storage/slurmdbd", "AccountingStorageEnforce": "limits"}
 
 

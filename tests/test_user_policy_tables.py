@@ -15,8 +15,6 @@ from headway.units import SECOND
 from instances import busy
 from surroundings import ROOT
 
-pytestmark = pytest.mark.interpreted
-
 PAGE = (ROOT / "docs" / "how-to" / "own-policy.md").read_text("utf-8")
 FAIR = PAGE.partition('title="fair.py"\n')[2].partition("```")[0]
 
