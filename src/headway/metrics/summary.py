@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,59 @@ from headway.units import SECOND
 from headway.workload.divisions import divisions, size_class, size_classes
 
 Row = dict[str, Any]
+
+
+class Classes:
+    """The table of one way to divide the jobs, which may come in blocks; sums are in the order of the log."""
+
+    def __init__(self, key: str, name: Callable[[int], Any]) -> None:
+        self._key, self._name = key, name
+        self._place: dict[int, int] = {}
+        self._sums = np.zeros((5, 0))
+        self._worst = np.zeros(0)
+        self._jobs = np.zeros(0, np.int64)
+
+    def add(self, codes: NDArray[Any], sample: Sample) -> None:
+        bsld = sample.bounded_slowdown
+        classes, place = np.unique(codes, return_inverse=True)
+        for code in classes.tolist():
+            self._place.setdefault(code, len(self._place))
+        more = (0, len(self._place) - len(self._worst))
+        self._sums, self._worst = np.pad(self._sums, ((0, 0), more)), np.pad(self._worst, more)
+        self._jobs = np.pad(self._jobs, more)
+        rows = np.array([self._place[code] for code in classes.tolist()], np.int64)[place]
+        self._jobs += np.bincount(rows, minlength=len(self._jobs))
+        columns = (
+            sample.wait / SECOND,
+            sample.flow / SECOND,
+            bsld,
+            sample.procs * (sample.run / SECOND),
+            sample.column(sample.schedule.killed),
+        )
+        for sums, values in zip(self._sums, columns, strict=True):
+            np.add.at(sums, rows, values)
+        np.maximum.at(self._worst, rows, bsld)
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def table(self) -> list[Row]:
+        """One row for each class, in the order of their codes."""
+        rows = []
+        for code, place in sorted(self._place.items()):
+            jobs = int(self._jobs[place])
+            wait, flow, bsld, area, killed = self._sums[:, place].tolist()
+            rows.append({
+                self._key: self._name(code),
+                "jobs": jobs,
+                "mean_wait": wait / jobs,
+                "mean_response": flow / jobs,
+                "mean_bsld": bsld / jobs,
+                "max_bsld": float(self._worst[place]),
+                "area": area,
+                "killed": int(killed),
+            })  # fmt: skip
+        return rows
 
 
 def by_size(sample: Sample, procs: NDArray[np.int64] | None = None) -> list[Row]:
@@ -69,29 +123,10 @@ def _by_workload_column(sample: Sample, column: str, title: str = "") -> list[Ro
     return sorted(rows, key=lambda row: (row[name] is not None, row[name] or ""))
 
 
-def _table(sample: Sample, key: str, codes: NDArray[Any], name: Any) -> list[Row]:
-    classes, place = np.unique(codes, return_inverse=True)
-    jobs = np.bincount(place, minlength=len(classes))
-    bsld = sample.bounded_slowdown
-
-    def sums(values: NDArray[Any]) -> list[float]:
-        return np.bincount(place, weights=values, minlength=len(classes)).tolist()  # type: ignore[no-any-return]
-
-    worst = np.zeros(len(classes))
-    np.maximum.at(worst, place, bsld)
-    columns = {
-        "mean_wait": (np.array(sums(sample.wait / SECOND)) / jobs).tolist(),
-        "mean_response": (np.array(sums(sample.flow / SECOND)) / jobs).tolist(),
-        "mean_bsld": (np.array(sums(bsld)) / jobs).tolist(),
-        "max_bsld": worst.tolist(),
-        "area": sums(sample.procs * (sample.run / SECOND)),
-        "killed": [int(count) for count in sums(sample.column(sample.schedule.killed))],
-    }
-    return [
-        {key: name(code), "jobs": int(jobs[row])}
-        | {column: values[row] for column, values in columns.items()}
-        for row, code in enumerate(classes.tolist())
-    ]
+def _table(sample: Sample, key: str, codes: NDArray[Any], name: Callable[[int], Any]) -> list[Row]:
+    classes = Classes(key, name)
+    classes.add(codes, sample)
+    return classes.table()
 
 
 def fairness(users: list[dict[str, Any]]) -> dict[str, float | int | None]:

@@ -6,7 +6,6 @@ summary has beside them. Memory grows with the users, queues and partitions of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from headway.arrays import Ints
 from headway.metrics import METRICS
 from headway.metrics.sample import Sample, utilization
 from headway.metrics.statistics import RELATIVE_ERROR, SKETCH, ExactSum, seconds, total
-from headway.metrics.summary import fairness
+from headway.metrics.summary import Classes, fairness
 from headway.schedule import Schedule
 from headway.schedule.files import plain
 from headway.units import SECOND
@@ -42,59 +41,6 @@ class Queue:
         counts = self.waiting + np.cumsum(changes)[last]
         if len(counts):
             self.waiting, self.largest = int(counts[-1]), max(self.largest, int(counts.max()))
-
-
-class Classes:
-    """The table of one way to divide the jobs; sums in the order of the log, as the whole table has them."""
-
-    def __init__(self, key: str, name: Callable[[int], Any]) -> None:
-        self._key, self._name = key, name
-        self._place: dict[int, int] = {}
-        self._sums = np.zeros((5, 0))
-        self._worst = np.zeros(0)
-        self._jobs = np.zeros(0, np.int64)
-
-    def add(self, codes: Ints, sample: Sample) -> None:
-        bsld = sample.bounded_slowdown
-        classes, place = np.unique(codes, return_inverse=True)
-        for code in classes.tolist():
-            self._place.setdefault(code, len(self._place))
-        more = (0, len(self._place) - len(self._worst))
-        self._sums, self._worst = np.pad(self._sums, ((0, 0), more)), np.pad(self._worst, more)
-        self._jobs = np.pad(self._jobs, more)
-        rows = np.array([self._place[code] for code in classes.tolist()], np.int64)[place]
-        self._jobs += np.bincount(rows, minlength=len(self._jobs))
-        columns = (
-            sample.wait / SECOND,
-            sample.flow / SECOND,
-            bsld,
-            sample.procs * (sample.run / SECOND),
-            sample.column(sample.schedule.killed),
-        )
-        for sums, values in zip(self._sums, columns, strict=True):
-            np.add.at(sums, rows, values)
-        np.maximum.at(self._worst, rows, bsld)
-
-    def __len__(self) -> int:
-        return len(self._place)
-
-    def table(self) -> list[Row]:
-        """One row for each class, as :mod:`headway.metrics.summary` has them."""
-        rows = []
-        for code, place in sorted(self._place.items()):
-            jobs = int(self._jobs[place])
-            wait, flow, bsld, area, killed = self._sums[:, place].tolist()
-            rows.append({
-                self._key: self._name(code),
-                "jobs": jobs,
-                "mean_wait": wait / jobs,
-                "mean_response": flow / jobs,
-                "mean_bsld": bsld / jobs,
-                "max_bsld": float(self._worst[place]),
-                "area": area,
-                "killed": int(killed),
-            })  # fmt: skip
-        return rows
 
 
 class Summing:
