@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from headway.errors import UsageError
 from headway.policies.grid import agent as source
-from headway.policies.grid.middleware import NO_ANSWER, SOURCES, STARTED, Agent, over_python
+from headway.policies.grid import notes, selection
+from headway.policies.grid.middleware import NO_ANSWER, STARTED, Agent, over_python
 from random_examples import examples
 from reference.grid import Cluster, Grid, Site, simulate_reallocation
 from reference.instances import job_lists
@@ -137,10 +138,10 @@ def test_the_agent_knows_three_requests_and_nothing_of_the_simulator() -> None:
         for alias in node.names
     }
     ours = {(module, name) for module, name in imports if module and module.startswith("headway")}
-    own = {module.__name__ for module in SOURCES}  # its memory, and the choice of the next task
+    own = {notes.__name__, selection.__name__}  # its memory, and the choice of the next task
     assert {name for module, name in ours if module == "headway.policies.grid.server"} == REQUESTS
     assert {module for module, _ in ours} - own == {"headway.policies.grid.server", "headway.jit.kernels"}
-    for module in SOURCES[:-1]:
+    for module in (notes, selection):
         known = {part.module for part in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf-8")))
                  if isinstance(part, ast.ImportFrom)}  # fmt: skip
         assert known - own <= {"__future__", "enum", "typing", "headway.jit.kernels", "headway.units"}

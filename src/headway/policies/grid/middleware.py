@@ -15,20 +15,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from headway.errors import UsageError
-from headway.jit.kernels import as_written, calling
-from headway.policies.grid import agent, notes, selection, tuning
+from headway.jit.kernels import calling
+from headway.policies.grid import agent, notes, tuning
 from headway.policies.grid.local_policies import HEURISTICS, MODES
 from headway.policies.grid.notes import NO_ANSWER, STARTED, Count, Known, Notes, Waiting
+from headway.policies.own.last_pass import Interpreter
 
 __all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]
-
-
-SOURCES = (notes, selection, agent)
-"""The modules that the agent consists of."""
 
 
 class Server(Protocol):
@@ -71,18 +68,12 @@ class Move:
 @cache
 def over_python() -> SimpleNamespace:
     """The agent's functions with requests that go to the method of a Python object."""
-    world: dict[str, Any] = {}
-    for module in SOURCES:
-        world.update(vars(module))
-    for module in SOURCES:
-        for name, value in vars(module).items():
-            plain = as_written(value)
-            if isinstance(plain, FunctionType) and plain.__module__ == module.__name__:
-                world[name] = FunctionType(plain.__code__, world, name, plain.__defaults__, plain.__closure__)
-    world["estimate"] = lambda grid, server, task: grid.servers[server].estimate(grid.tasks[task])
-    world["submit"] = lambda grid, server, task: grid.servers[server].submit(grid.tasks[task])
-    world["cancel"] = lambda grid, server, task: grid.servers[server].cancel(grid.tasks[task])
-    return SimpleNamespace(**{name: world[name] for name in ("arrive", "reallocate")})
+    copies = Interpreter({
+        agent.estimate: lambda grid, server, task: grid.servers[server].estimate(grid.tasks[task]),
+        agent.submit: lambda grid, server, task: grid.servers[server].submit(grid.tasks[task]),
+        agent.cancel: lambda grid, server, task: grid.servers[server].cancel(grid.tasks[task]),
+    })  # fmt: skip
+    return SimpleNamespace(arrive=copies.copy(agent.arrive), reallocate=copies.copy(agent.reallocate))
 
 
 @cache
