@@ -185,7 +185,7 @@ def test_what_only_a_whole_log_can_tell_is_an_error_with_the_line(tmp_path: Path
     log = tmp_path / "log.swf"
     lines = text_of(3, 30).splitlines()
     log.write_text("\n".join([*lines, lines[-1]]))
-    with pytest.raises(InputError, match=r":32: field 1 .job number.*job 30 stands below.*convert"):
+    with pytest.raises(InputError, match=r":32: field 1 .job number.*job 30 comes after.*convert"):
         simulate_stream(str(log), None, "easy")
     log.write_text("\n".join([*lines[:-1], lines[-1].replace(" -1 1 ", " -1 2 ", 1)]))
     with pytest.raises(InputError, match=r":31: field 11 .status.*a piece of a checkpointed job"):
