@@ -23,6 +23,7 @@ from headway.jit.kernels import calling
 from headway.policies.grid import agent, notes, tuning
 from headway.policies.grid.local_policies import HEURISTICS, MODES
 from headway.policies.grid.notes import NO_ANSWER, STARTED, Count, Known, Notes, Waiting
+from headway.policies.grid.server import cancel, estimate, submit
 from headway.policies.own.last_pass import Interpreter
 
 __all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]
@@ -69,9 +70,9 @@ class Move:
 def over_python() -> SimpleNamespace:
     """The agent's functions with requests that go to the method of a Python object."""
     copies = Interpreter({
-        agent.estimate: lambda grid, server, task: grid.servers[server].estimate(grid.tasks[task]),
-        agent.submit: lambda grid, server, task: grid.servers[server].submit(grid.tasks[task]),
-        agent.cancel: lambda grid, server, task: grid.servers[server].cancel(grid.tasks[task]),
+        estimate: lambda grid, server, task: grid.servers[server].estimate(grid.tasks[task]),
+        submit: lambda grid, server, task: grid.servers[server].submit(grid.tasks[task]),
+        cancel: lambda grid, server, task: grid.servers[server].cancel(grid.tasks[task]),
     })  # fmt: skip
     return SimpleNamespace(arrive=copies.copy(agent.arrive), reallocate=copies.copy(agent.reallocate))
 
