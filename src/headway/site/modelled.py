@@ -58,7 +58,7 @@ BILLED = frozenset(("cpu", "mem", "node", "billing"))
 WEIGHED = frozenset(("cpu", "mem", "node"))
 """Resources of PriorityWeightTRES that are, beside accelerators."""
 
-NETWORKS = frozenset(("DRAGONFLY", "SWITCHASNODERANK"))
+NETWORKS = frozenset(("BLOCKASNODERANK", "DRAGONFLY", "SWITCHASNODERANK"))
 """Parts of TopologyParam that are not taken into account."""
 
 LIMITS = frozenset(("max_tres_run_mins_per_user", "max_tres_run_mins_per_account"))
