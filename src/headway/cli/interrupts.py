@@ -19,7 +19,7 @@ from types import FrameType
 
 from headway.cli.application import INTERRUPTED
 
-PATIENCE = 5.0
+PATIENCE = 4.0
 """Seconds that the main thread has to react; what it was doing is then lost, and nothing else."""
 
 SOON = 0.05
