@@ -35,13 +35,11 @@ FIXED = {
         Law("maintenance", "no job is started that might run into known maintenance", machine.check_planned),
         Law("promise", "no job starts later than it was promised", jobs.check_promised),
         Law(
-            "redirections",
-            "a job is redirected once, at an arrival, alone, to a group it fits",
+            "redirections", "a job is redirected once, at an arrival, alone, to a group it fits",
             redirections.check,
         ),
         Law(
-            "latest end",
-            "no job ends later than it was told; deadlines are kept",
+            "latest end", "no job ends later than it was told; deadlines are kept",
             queue_order.check_latest_end,
         ),
     )
@@ -49,15 +47,13 @@ FIXED = {
     "definitive end": Law(
         "latest end", "no job without a deadline ends later than it was told", queue_order.check_definitive
     )
-}
+}  # fmt: skip
 """Invariants by the names that policies give, the same for all parameters of theirs."""
 
 MADE: dict[str, tuple[str, Callable[[Any, Record], Finding | None]]] = {
     conservative_starts.NAME: (
         "each job starts when its reservation, made again from the log, falls due",
-        lambda policy, record: conservative_starts.check(
-            record, policy.spec.word("compress"), policy.spec.word("hole")
-        ),
+        lambda policy, record: conservative_starts.check(record, policy.compress, policy.hole),
     ),
     "node size": (
         "each job is on one node, wide and large enough",
@@ -78,11 +74,7 @@ MADE: dict[str, tuple[str, Callable[[Any, Record], Finding | None]]] = {
     "planned areas": (
         "jobs on larger nodes stay within the areas planned",
         lambda policy, record: inside_nodes.check_areas(
-            record,
-            policy.spec.word("tmax"),
-            policy.params["areas"],
-            policy.spec.word("form"),
-            policy.areas_of_log,
+            record, policy.tmax, policy.params["areas"], policy.form, policy.areas_of_log
         ),
     ),
 }

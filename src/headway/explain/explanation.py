@@ -253,12 +253,7 @@ DECIDED = {
     6: "that it might pass the job that had waited longest",
 }
 """What decided where a trained agent chose the job."""
-WEIGHED = {
-    1: "how long it had waited",
-    2: "its size",
-    3: "its request",
-    4: "its area (size times request)",
-}
+WEIGHED = {1: "how long it had waited", 2: "its size", 3: "its request", 4: "its area (size times request)"}
 """The same where the agent sets weights."""
 
 

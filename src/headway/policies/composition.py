@@ -55,52 +55,30 @@ class Refusal:
 PAIRS = (
     *(
         Pair(
-            "redirection",
-            inner,
-            f"redirection(theta=1, alpha=0.5, principal={inner}, redirected={second})",
+            "redirection", inner, f"redirection(theta=1, alpha=0.5, principal={inner}, redirected={second})",
             "redirections",
             f"redirection(theta=inf, principal={inner}, redirected={second})" if inner != "sjf" else "",
         )
         for inner, second in (
-            ("fcfs", "easy"),
-            ("sjf", "easy"),
-            ("easy", "conservative"),
-            ("easy(depth=2)", "lxf"),
-            ("conservative", "dbf"),
-            ("dbf", "easy(depth=all)"),
-            ("dbf", "dbf"),
+            ("fcfs", "easy"), ("sjf", "easy"), ("easy", "conservative"), ("easy(depth=2)", "lxf"),
+            ("conservative", "dbf"), ("dbf", "easy(depth=all)"), ("dbf", "dbf"),
         )
     ),
     Pair("redirection", "easy", "redirection(theta=1)", "redirections", "redirection(theta=inf)", clusters=2),
     *(
         Pair(
-            "redirection",
-            inner,
-            f"redirection(theta=1, principal={inner}, redirected=dbf)",
-            "redirections",
-            f"redirection(theta=inf, principal={inner}, redirected=dbf)",
-            clusters=2,
+            "redirection", inner, f"redirection(theta=1, principal={inner}, redirected=dbf)", "redirections",
+            f"redirection(theta=inf, principal={inner}, redirected=dbf)", clusters=2,
         )
         for inner in ("conservative", "dbf")
     ),
     *(
         Pair(
-            "reallocation",
-            inner,
-            f"reallocation(period=300, local={inner})",
-            "moves",
-            f"reallocation(mode=none, local={inner})",
-            clusters=2,
-            off_clusters=1,
+            "reallocation", inner, f"reallocation(period=300, local={inner})", "moves",
+            f"reallocation(mode=none, local={inner})", clusters=2, off_clusters=1,
         )
         for inner in (
-            "conservative",
-            "fcfs",
-            "easy",
-            "dbf",
-            "ujfb(swap=30)",
-            "redirection(theta=1, size=split)",
-            "sjf",
+            "conservative", "fcfs", "easy", "dbf", "ujfb(swap=30)", "redirection(theta=1, size=split)", "sjf",
         )
     ),
     *(
@@ -110,89 +88,56 @@ PAIRS = (
             ("dbf", "dbf(compress=scratch)", "ujfb(regular=dbf)"),
         )
     ),
-)
+)  # fmt: skip
 """Every supported pair: add one by a line."""
 
 REFUSALS = (
     Refusal(
-        "redirection",
-        "redirection",
-        "redirection(principal=redirection)",
-        "a job is redirected once, so groups within groups are not defined",
-        ("redirection",),
+        "redirection", "redirection", "redirection(principal=redirection)",
+        "a job is redirected once, so groups within groups are not defined", ("redirection",),
     ),
     Refusal(
-        "redirection",
-        "ujf, ujfb",
-        "redirection(principal=ujfb)",
+        "redirection", "ujf, ujfb", "redirection(principal=ujfb)",
         "both stop running jobs, and neither paper says what becomes of a job that the other has stopped",
         ("ujf", "ujfb"),
     ),
     Refusal(
-        "redirection",
-        "reallocation",
-        "redirection(redirected=reallocation)",
-        "a grid has clusters, not a queue of its own",
-        ("reallocation",),
+        "redirection", "reallocation", "redirection(redirected=reallocation)",
+        "a grid has clusters, not a queue of its own", ("reallocation",),
     ),
     Refusal(
-        "redirection",
-        "policies on nodes",
-        "redirection(principal=lea)",
-        "redirection counts processors, and a policy on nodes puts each job inside one node",
-        ON_NODES,
+        "redirection", "policies on nodes", "redirection(principal=lea)",
+        "redirection counts processors, and a policy on nodes puts each job inside one node", ON_NODES,
     ),
     Refusal(
-        "redirection",
-        YOUR_OWN,
-        "redirection(principal=./file.py:Name)",
+        "redirection", YOUR_OWN, "redirection(principal=./file.py:Name)",
         "it is asked about the whole machine; a key of your own can order a group: "
         "principal=easy(order=./file.py:key)",
         (YOUR_OWN,),
     ),
+    Refusal("redirection", "three clusters", "redirection", "redirection has two groups", speeds=(1, 1, 1)),
     Refusal(
-        "redirection",
-        "three clusters",
-        "redirection",
-        "redirection has two groups",
-        speeds=(1, 1, 1),
+        "reallocation", "reallocation", "reallocation(local=reallocation)",
+        "a cluster of a grid is not itself a grid", ("reallocation",),
     ),
     Refusal(
-        "reallocation",
-        "reallocation",
-        "reallocation(local=reallocation)",
-        "a cluster of a grid is not itself a grid",
-        ("reallocation",),
-    ),
-    Refusal(
-        "reallocation",
-        "policies on nodes",
-        "reallocation(local=lea)",
+        "reallocation", "policies on nodes", "reallocation(local=lea)",
         "a grid counts the processors of its clusters, and a policy on nodes puts each job inside one node",
         ON_NODES,
     ),
     Refusal(
-        "reallocation",
-        YOUR_OWN,
-        "reallocation(local=./file.py:Name)",
-        "it is not known how a waiting job leaves the queue of such a policy",
-        (YOUR_OWN,),
+        "reallocation", YOUR_OWN, "reallocation(local=./file.py:Name)",
+        "it is not known how a waiting job leaves the queue of such a policy", (YOUR_OWN,),
     ),
     Refusal(
-        "redirection",
-        "a cluster of another speed, from a checkpoint",
-        "redirection(restart=checkpoint)",
-        "what a checkpoint saved on one is worth another time on the other",
-        speeds=(1, 1.4),
+        "redirection", "a cluster of another speed, from a checkpoint", "redirection(restart=checkpoint)",
+        "what a checkpoint saved on one is worth another time on the other", speeds=(1, 1.4),
     ),
     Refusal(
-        "easy, and every policy but redirection and reallocation",
-        "several clusters",
-        "easy",
-        "easy schedules one cluster",
-        speeds=(1, 1),
+        "easy, and every policy but redirection and reallocation", "several clusters", "easy",
+        "easy schedules one cluster", speeds=(1, 1),
     ),
-)
+)  # fmt: skip
 """What is refused, with the reason that the user is told."""
 
 

@@ -349,12 +349,7 @@ class Run:
     """One simulation of a stream."""
 
     def __init__(
-        self,
-        parts: Iterator[Workload],
-        platform: Platform | int | None,
-        spec: Spec,
-        tau: float,
-        sizes: Sizes,
+        self, parts: Iterator[Workload], platform: Platform | int | None, spec: Spec, tau: float, sizes: Sizes
     ) -> None:
         part = next(parts)
         self.machine = machine_of(platform, part)

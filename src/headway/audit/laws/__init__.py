@@ -11,8 +11,7 @@ UNIVERSAL = (
     Law("complete", "every job of the log is scheduled once, and nothing else is", jobs.check_complete),
     Law("submission", "no job starts before it is submitted", jobs.check_submission),
     Law(
-        "think time",
-        "a job that waits for another's end is submitted a think time after it",
+        "think time", "a job that waits for another's end is submitted a think time after it",
         jobs.check_think,
     ),
     Law("pieces", "pieces of one job do not overlap and agree with its start and end", jobs.check_pieces),
@@ -20,16 +19,16 @@ UNIVERSAL = (
     Law("run length", "a job runs for min(runtime, walltime)", jobs.check_final),
     Law("walltime", "no run is longer than the walltime", jobs.check_walltime),
     Law("killing", "exactly the jobs that need more than their walltime are killed", jobs.check_killed),
-    Law("request", "jobs have the processors and times of the log, moldable ones apart", jobs.check_request),
+    Law(
+        "request", "jobs have the processors and times of the log, moldable ones apart", jobs.check_request,
+    ),
     Law("capacity", "at no instant are more processors held than there are", machine.check_machine),
     Law(
-        "outages",
-        "no job holds processors that are away, none starts where they drain",
+        "outages", "no job holds processors that are away, none starts where they drain",
         machine.check_outages,
     ),
     Law(
-        "group capacity",
-        "the same for each group of processors",
+        "group capacity", "the same for each group of processors",
         partial(machine.check_places, kind="group"),
     ),
     Law("cluster capacity", "the same for each cluster", partial(machine.check_places, kind="cluster")),
@@ -42,27 +41,23 @@ UNIVERSAL = (
     Law("exclusive nodes", "an exclusive job shares its nodes with no other job", on_site.check_alone),
     Law("partition nodes", "nodes are of the job's partition and have its features", on_site.check_nodes),
     Law(
-        "partition access",
-        "a job's partition lets in its user, account, QOS and reservation",
+        "partition access", "a job's partition lets in its user, account, QOS and reservation",
         on_site.check_access,
     ),
     Law(
-        "partition limits",
-        "no partition's limit of time, nodes or CPUs of a node is exceeded",
+        "partition limits", "no partition's limit of time, nodes or CPUs of a node is exceeded",
         on_site.check_limits,
     ),
     Law(
-        "nodes away",
-        "no job runs on a node that is down, or starts on one that drains",
+        "nodes away", "no job runs on a node that is down, or starts on one that drains",
         on_site.check_away,
     ),
     Law("reservations", "no job runs into a reservation that is not its own", on_site.check_reservations),
     Law("array limits", "no more tasks of an array run at once than may", on_site.check_arrays),
     Law("dependencies", "no job starts before those that it depends on", on_site.check_dependencies),
     Law(
-        "QOS and account limits",
-        "when a job starts, the limits that count for it are kept",
+        "QOS and account limits", "when a job starts, the limits that count for it are kept",
         on_site.check_site_limits,
     ),
-)
+)  # fmt: skip
 """For every schedule; each says itself where it does not apply."""

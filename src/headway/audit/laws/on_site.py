@@ -169,12 +169,7 @@ def _by_node(shares: Shares) -> Iterator[tuple[str, Column]]:
 
 
 def _within(
-    record: Record,
-    site: Site,
-    held: Held,
-    amount: Column,
-    unit: str,
-    size: Callable[[Node], int],
+    record: Record, site: Site, held: Held, amount: Column, unit: str, size: Callable[[Node], int]
 ) -> Finding:
     """No node gives more than its size."""
     findings = []

@@ -36,11 +36,7 @@ class Agent(Policy):
     needs = ("a file of a trained agent",)
     example = "agent(file=./agent.npz)"
 
-    file = Parameter(
-        "the agent's file (.npz)",
-        "agent.npz",
-        file=True,
-    )
+    file = Parameter("the agent's file (.npz)", "agent.npz", file=True)
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
         self.network()

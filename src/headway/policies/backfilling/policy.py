@@ -58,18 +58,8 @@ class Easy(Baseline, Queue):
     citation = (LIFKA_1995, MUALEM_2001, TSAFRIR_2007)
     example = "easy(backfill=sjf)"
 
-    order = Parameter(
-        "order of the queue; its first job gets the reservation",
-        "fcfs",
-        ORDERS,
-        own_key=True,
-    )
-    backfill = Parameter(
-        "order in which the others are tried",
-        choices=ORDERS,
-        follows="order",
-        own_key=True,
-    )
+    order = Parameter("order of the queue; its first job gets the reservation", "fcfs", ORDERS, own_key=True)
+    backfill = Parameter("order in which the others are tried", choices=ORDERS, follows="order", own_key=True)
     estimate = Parameter(
         "the time the scheduler plans with: as requested, the real run time (exact), the mean or the "
         "longer of the user's last two runs (average2, last2), or the request times a factor; jobs are "
@@ -83,20 +73,9 @@ class Easy(Baseline, Queue):
         own_key=True,
     )
     age = Parameter(
-        "a job that has waited longer than this goes first",
-        "none",
-        ("none",),
-        float,
-        low=0,
-        unit="seconds",
+        "a job that has waited longer than this goes first", "none", ("none",), float, low=0, unit="seconds"
     )
-    depth = Parameter(
-        "how many jobs at the head get a reservation in each pass",
-        1,
-        ("all",),
-        int,
-        low=1,
-    )
+    depth = Parameter("how many jobs at the head get a reservation in each pass", 1, ("all",), int, low=1)
     dialect = Parameter(
         "the textbook's EASY, or as another simulator runs it; cqsim looks at real run times",
         "textbook",

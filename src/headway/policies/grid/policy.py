@@ -110,10 +110,7 @@ class Reallocation(Policy):
         open_high=True,
     )
     oldest = Parameter(
-        "how many of the oldest waiting tasks the heuristics but mct choose from",
-        20,
-        number=int,
-        low=1,
+        "how many of the oldest waiting tasks the heuristics but mct choose from", 20, number=int, low=1
     )
     tuning = Parameter(
         "how the size of a moldable task is searched: binary, or every size up to its limit "
@@ -133,12 +130,7 @@ class Reallocation(Policy):
         "amdahl",
         LAWS,
     )
-    sigma = Parameter(
-        "variance of parallelism in Downey's law",
-        1,
-        number=float,
-        low=0,
-    )
+    sigma = Parameter("variance of parallelism in Downey's law", 1, number=float, low=0)
 
     is_grid = True
     why_no_outages = "it has several clusters, and an event does not say in which of them"

@@ -190,10 +190,7 @@ class Lem(Lea):
     example = "lem(threshold=0.8)"
 
     threshold = Parameter(
-        "share of the nodes that must run a job; 0.8 is the first report's",
-        1.0,
-        number=float,
-        low=0,
+        "share of the nodes that must run a job; 0.8 is the first report's", 1.0, number=float, low=0
     )
 
     rule = "lem"

@@ -52,11 +52,7 @@ class Redirection(Policy):
         open_high=True,
     )
     group = Parameter(
-        "size of the redirection group",
-        number=int,
-        low=0,
-        unit="processors",
-        instead_of="alpha",
+        "size of the redirection group", number=int, low=0, unit="processors", instead_of="alpha"
     )
     filter = Parameter(
         "running jobs that a newcomer counts against: those with at least its processors (procs), "
@@ -85,16 +81,8 @@ class Redirection(Policy):
         "scratch",
         ("scratch", "checkpoint"),
     )
-    principal = Parameter(
-        "policy of the principal group",
-        "easy",
-        policies=QUEUE_POLICIES,
-    )
-    redirected = Parameter(
-        "policy of the redirection group",
-        "easy",
-        policies=QUEUE_POLICIES,
-    )
+    principal = Parameter("policy of the principal group", "easy", policies=QUEUE_POLICIES)
+    redirected = Parameter("policy of the redirection group", "easy", policies=QUEUE_POLICIES)
 
     has_groups = True
     nests = True

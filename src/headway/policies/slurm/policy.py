@@ -42,10 +42,7 @@ class Slurm(Policy):
     example_on = "cluster"
 
     seed = Parameter(
-        "of the phases of the controller's clocks and of its delays",
-        default=0,
-        number=int,
-        low=0,
+        "of the phases of the controller's clocks and of its delays", default=0, number=int, low=0
     )
     epilog = Parameter(
         "how long a node stays completing after a job's end, on average",

@@ -103,15 +103,7 @@ class Ujfb(Policy):
         float,
         low=0,
     )
-    bandwidth = Parameter(
-        "at which memory is swapped",
-        6000.0,
-        (),
-        float,
-        low=0,
-        open_low=True,
-        unit="MB/s",
-    )
+    bandwidth = Parameter("at which memory is swapped", 6000.0, (), float, low=0, open_low=True, unit="MB/s")
     unknown = Parameter(
         "jobs of which neither swap time nor memory is known: taken to be of the median size of the "
         "others, or refused",
@@ -126,17 +118,9 @@ class Ujfb(Policy):
         low=0,
         unit="GB",
     )
-    host_size = Parameter(
-        "processors of one host, numbered from 0",
-        8,
-        (),
-        int,
-        low=1,
-    )
+    host_size = Parameter("processors of one host, numbered from 0", 8, (), int, low=1)
     overtake = Parameter(
-        "whether an urgent job may start while one that came before it has to wait",
-        "yes",
-        ("yes", "no"),
+        "whether an urgent job may start while one that came before it has to wait", "yes", ("yes", "no")
     )
     reserve = Parameter(
         "where a waiting urgent job holds a reservation before the regular ones: at the first time "
