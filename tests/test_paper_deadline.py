@@ -138,7 +138,7 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert verdicts["HPC2N: Tables 1 and 2"].verdict == "not tested"
     assert all(claim.source and claim.tested for claim in result.claims)
     strict = verdicts["deadlines are strictly respected (strict, our loop)"]
-    assert strict.verdict == "agrees" and strict.ours.startswith("0 of ")
+    assert strict.verdict == "could not fail" and strict.ours.startswith("0 of ")
     assert len(result.tables["Readings"]) == 1 + len(READINGS)
     assert [row[1] for row in result.tables["Who pays"][1:]] == [f"{hours:g}" for hours in work.HOURS]
     page = (tmp_path / "deadline.md").read_text(encoding="utf-8")

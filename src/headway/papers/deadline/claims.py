@@ -121,7 +121,11 @@ def _requested(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
 def _respected(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
     scratch = [r for r in READINGS if "compress=scratch" in r.policy]
     groups: tuple[tuple[str, list[object], str], ...] = (
-        ("strict, our loop", [r for r in READINGS if r.policy == "dbf"], "one sweep, nothing moves later"),
+        (
+            "strict, our loop",
+            [r for r in READINGS if r.policy == "dbf"],
+            "the loop accepts only what it keeps, and nothing moves later",
+        ),
         (
             "strict, compressed from scratch as the paper's simulator does",
             list(scratch),
@@ -149,6 +153,7 @@ def _respected(runs: Runs, logs: Sequence[Log]) -> Iterator[Claim]:
             f"deadlines are strictly respected ({name})", "section 4.2", "all",
             f"{sum(late):,} of {accepted:,} accepted ones missed, {min(late):,} to {max(late):,} a run, "
             f"in {len(numbers)} runs", [not count for count in late], remark,
+            possible=not name.startswith("strict, our"),
         )  # fmt: skip
 
 
