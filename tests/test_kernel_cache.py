@@ -221,6 +221,35 @@ def test_a_process_waits_for_another_that_compiles_the_same_kernel(home: Path) -
     assert jit_cache.compiled.count("twice") == before  # it took what the other one had made
 
 
+HANGING = """
+import time
+from headway.jit import cache
+
+def hang(*arguments):
+    print("compiling", flush=True)
+    time.sleep(600)
+
+cache.Kept.compile_now = hang
+"""
+
+
+@compiled
+def test_a_process_takes_over_from_one_that_is_killed_while_it_compiles(home: Path) -> None:
+    (home.parent / "hanging.py").write_text(HANGING + KERNEL)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(home.parent / "hanging.py")]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None and first.stdout.readline() == b"compiling\n"
+        before = jit_cache.compiled.count("twice")
+        with ThreadPoolExecutor(1) as pool:
+            second = pool.submit(used_again)
+            assert not wait([second], timeout=1).done
+            first.kill()
+            assert second.result(timeout=30) == 0
+    assert jit_cache.compiled.count("twice") == before + 1
+    assert used_again() == 1 and not list(home.rglob("*.lock"))
+
+
 @compiled
 def test_a_full_disk_is_named_with_a_remedy_and_the_run_goes_on(
     home: Path, monkeypatch: pytest.MonkeyPatch
