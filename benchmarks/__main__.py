@@ -16,6 +16,7 @@ from benchmarks import (
     deadline,
     depth,
     gym,
+    kernels,
     live,
     machine,
     memory,
@@ -74,6 +75,7 @@ def sections(traces: Path, quick: bool) -> Sections:
             "Command line, warm and on an empty cache",
             lambda: commands.all_commands(folder, quick),
         ),
+        "kernels": ("Built kernels and first uses", lambda: kernels.all_of_them(quick)),
         "compiling": ("Compiling a policy", lambda: commands.all_compiled(quick)),
         "memory": ("Memory", lambda: memory.peaks(sizes)),
         "streams": (

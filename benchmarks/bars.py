@@ -105,6 +105,13 @@ def of_commands(rows: Sequence[Row]) -> Iterator[Line]:
         yield at_most(name, f"best of {row['best of']}", number(row, "wall s"), "s wall", bar)
 
 
+def of_kernels(rows: Sequence[Row]) -> Iterator[Line]:
+    """What is built beforehand, and what it spares; each row brings its bar."""
+    for row in rows:
+        what, unit = str(row["what"]), str(row["unit"])
+        yield at_most("kernels", what, number(row, "figure"), unit, number(row, "bar"))
+
+
 def of_compiling(rows: Sequence[Row]) -> Iterator[Line]:
     """What a policy takes to be compiled, once on each machine."""
     for row in rows:
@@ -270,6 +277,7 @@ BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "depth": of_depth,
     "reading": of_reading,
     "commands": of_commands,
+    "kernels": of_kernels,
     "compiling": of_compiling,
     "memory": of_memory,
     "streams": of_streams,
