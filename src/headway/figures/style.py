@@ -118,8 +118,17 @@ def time_ticks(panel: Axes) -> None:
     panel.minorticks_off()
 
 
+RUNS = ("#5C6B7A", "#8250DF", "#0F8B8D", "#B5179E", "#8C5E2A", "#6B8E23")
+"""Colours of runs where a Gantt chart has those of reasons next to them: none of them is a reason's."""
+
+
+def run_colour(place: int) -> str:
+    """The colour of a run in a report; with many they come again."""
+    return RUNS[place % len(RUNS)]
+
+
 def colour_of(place: int) -> str:
-    """The colour of a curve or a run; with many they come again."""
+    """The colour of a curve; with many they come again."""
     return SERIES[place % len(SERIES)]
 
 

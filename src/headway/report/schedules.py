@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.figures.colouring import OF_REASON, OWNERS, WIDTHS
 from headway.figures.curves import unix_start
-from headway.figures.style import GREY, colour_of
+from headway.figures.style import GREY, run_colour
 from headway.metrics import Comparison, compare
 from headway.metrics.catalogue import meaning_of, says_something, unit_text
 from headway.metrics.comparison import Difference, Row
@@ -249,7 +249,7 @@ def schedules_page(
     verdict, for runs whose meaning is known better; only what it tells apart has a colour.
     """
     comparison = compare(schedules, tau=tau, names=names)
-    colours = [colour_of(place) for place in range(len(schedules))]
+    colours = [run_colour(place) for place in range(len(schedules))]
     jobs = job_table(schedules)
     keys = ("size", "user", *divisions(schedules[0].workload))
     sizes = comparison.by_size()
