@@ -1,4 +1,4 @@
-"""The command line: one module per command, each importing what it needs when it runs.
+"""The command line: commands by subject, each importing what it needs when it runs.
 
 Exit status: 0 done, 1 the audit found a fault, 2 bad input or usage, 130 interrupted.
 """
