@@ -262,7 +262,7 @@ def test_an_earlier_copy_is_replaced_as_a_whole_and_nothing_else_is(tmp_path: Pa
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"config.txt", "nodes.txt", "partitions.txt"}
     (tmp_path / "out" / "precious").write_text("mine")
-    with pytest.raises(UsageError, match="out holds precious, which is no file of a site"):
+    with pytest.raises(UsageError, match="out holds precious, which is not a file of a site"):
         anonymise_site(tmp_path / "in", tmp_path / "out")
     assert (tmp_path / "out" / "precious").read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "shown"]

@@ -142,7 +142,7 @@ def test_replay_of_a_recorded_site(
     assert {"by_partition", "by_week", "by_size", "by_user"} <= set(score)
     assert score["causes"][-1]["rule"] == "backfill" and score["causes"][-1]["verdict"] == "needed"
     assert "starts:" in done.out and "within ten minutes" in done.out
-    assert "The causes of what is left" in done.out and "Chance: two phases" in done.out
+    assert "Where the remaining error comes from" in done.out and "Chance: two phases" in done.out
     assert "\nTrust it for" in done.out
     plain = headway("replay", site, "--policy", "easy", "--no-causes", "--json")
     assert json.loads(plain.out)["causes"] == []

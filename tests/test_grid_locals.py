@@ -204,7 +204,7 @@ def test_a_policy_for_each_cluster(tmp_path: Path) -> None:
         ("dbff", r"grid.toml: cluster 1: policy: .*no policy 'dbff'.*did you mean 'dbf'"),
         ("dbf(mode=loose)", r"grid.toml: cluster 1: policy: dbf: mode must be strict or literal"),
         ("lea", r"grid.toml: cluster 1: policy: .*local must be .*not 'lea': .*inside one node"),
-        ("./mine.py:mine", r"grid.toml: cluster 1: policy: .*local must be .*nobody knows how"),
+        ("./mine.py:mine", r"grid.toml: cluster 1: policy: .*local must be .*it is not known how"),
         ("reallocation", r"grid.toml: cluster 1: policy: .*local must be .*no grid itself"),
         ("ujfb(overrun=finish)", r"grid.toml: cluster 1: policy: .*when they are completed"),
     ],
@@ -237,11 +237,11 @@ def test_a_policy_is_a_text(tmp_path: Path) -> None:
     [
         ("reallocation(local=reallocation)", "local must be conservative, fcfs, easy, dbf.*no grid itself"),
         ("reallocation(local=lea)", "local must be conservative, fcfs, easy, dbf.*inside one node"),
-        ("reallocation(local=./mine.py:mine)", "local must be conservative.*nobody knows how a waiting job"),
-        ("reallocation(local=easy(order=./mine.py:key))", "nobody knows how a waiting job leaves"),
+        ("reallocation(local=./mine.py:mine)", "must be conservative.*it is not known how a waiting job"),
+        ("reallocation(local=easy(order=./mine.py:key))", "it is not known how a waiting job leaves"),
         ("reallocation(local=easy(presence=lru))", "the nodes of one machine"),
         ("reallocation(mode=cancel, local=dbf(late=refuse))", "would be nowhere; give late=priority"),
-        ("reallocation(local=ujfb(overrun=finish))", "nobody can tell when they are completed"),
+        ("reallocation(local=ujfb(overrun=finish))", "it is not known when they are completed"),
     ],
 )
 def test_what_clusters_cannot_have(spec: str, reason: str) -> None:

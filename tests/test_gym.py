@@ -551,7 +551,7 @@ def damaged(file: Path, **parts: Any) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (lambda file: file.write_bytes(b"no"), "no file of an agent"),
+        (lambda file: file.write_bytes(b"no"), "not a file of an agent"),
         (lambda file: file.unlink(), "no such file"),
         (lambda file: np.savez(file, version=9), "it sees version 9"),
         (

@@ -82,13 +82,13 @@ def test_a_queue_that_cannot_be_read_is_unknown(
     grid = written(tmp_path, cluster("little", 4, kind="slurm"))
     for text in (said, f"mark|{said}"):
         monkeypatch.setattr(Slurm, "run", lambda *_, text=text: text)
-        with pytest.raises(NoAnswer, match="squeue prints a line that is no job's"):
+        with pytest.raises(NoAnswer, match="squeue prints a line that is not a job's"):
             queue_now(grid, grid.sites[0])
 
 
 def test_other_commands_of_slurm_that_cannot_be_read_are_no_answers() -> None:
     for line in ("n1|main*|up|idle\n", "n1|main*|up|idle|4\n", "n1|main*|up|idle|x/0/0/4\n"):
-        with pytest.raises(NoAnswer, match="sinfo prints a line that is no node's"):
+        with pytest.raises(NoAnswer, match="sinfo prints a line that is not a node's"):
             Nodes(Prints(sinfo=line)).look()
     assert Nodes(Prints(sinfo="\n")).look() == []
     slurm = Prints(scontrol="accounting_storage/slurmdbd", sacct="7|RUNNING|4")

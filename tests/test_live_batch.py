@@ -135,7 +135,7 @@ def test_what_is_over_leaves_the_tables_of_a_busy_cluster(
 @pytest.mark.parametrize(
     ("policy", "reason"),
     [
-        ("easy(estimate=exact)", "nobody knows before jobs have ended"),
+        ("easy(estimate=exact)", "not known before jobs have ended"),
         ("reallocation", "is the agent's"),
         ("ujfb(swap=0, overrun=finish)", "at which a live job is killed"),
         ("lea", "counts its processors"),

@@ -230,6 +230,6 @@ def test_a_grid_file_names_a_policy_beside_it(files: Path) -> None:
             live.until(live.all_over)
             assert live.agent.journal.counts() == {"done": 3}
         refused = written(path, cluster("a", 2, policy="easy(estimate=exact)"))
-        with pytest.raises(UsageError, match="nobody knows before jobs have ended"):
+        with pytest.raises(UsageError, match="not known before jobs have ended"):
             check_live(refused.sites[0].policy)
         check_acts(grid, grid.sites[0])

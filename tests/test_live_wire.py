@@ -164,7 +164,7 @@ def test_files_of_tls_that_cannot_be_used_are_named() -> None:
             ((cert, key), f"tls_key: {key} is locked with a pass phrase"),
             ((none, key), f"tls_cert: {none} cannot be read \\(No such file"),
             ((cert, none), f"tls_key: {none} cannot be read \\(No such file"),
-            ((cert, cert), f"tls_cert {cert} and tls_key {cert} are no pair"),
+            ((cert, cert), f"tls_cert {cert} and tls_key {cert} do not belong together"),
         ):
             with pytest.raises(UsageError, match=sentence):
                 listen(address, echo, token=TOKEN, tls=tls)
@@ -373,7 +373,7 @@ def test_only_a_socket_that_nobody_listens_on_is_replaced(tmp_path: Path) -> Non
     with folder() as path:
         file = path / "thesis.txt"
         file.write_text("years of work")
-        with pytest.raises(UsageError, match="it is a file that is no socket"):
+        with pytest.raises(UsageError, match="it is a file and not a socket"):
             listen(f"unix:{file}", echo)
         assert file.read_text() == "years of work"
         with listening(f"unix:{path}/s"):

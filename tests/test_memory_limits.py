@@ -15,7 +15,7 @@ from headway.cli import limits
 from small_schedules import schedule
 
 SENTENCE = "headway: there is not enough memory for this run; 'ulimit -v' allows {} kB, most logs need {}"
-LOG = "".join(f"{job} {job} -1 5 1 -1 -1 1 9 -1 1 1 1 -1 1 -1 -1 -1\n" for job in range(1, 20))
+LOG = "".join(f"{job} {job} -1 5 1 -1 -1 1 9 -1 1 1 1 -1 1 -1 -1 -1\n" for job in range(1, 41))
 SWEEP = """\
 metrics = ["mean_wait"]
 [[workload]]

@@ -97,7 +97,7 @@ def test_the_page_says_how_near_it_comes_and_shows_the_log_beside_it() -> None:
     assert "&lt;rule&gt;" in page and "<rule>" not in page and ">least<" in page
     assert all(escape(reason) in page for reason in found.reasons)
     alone = replay_page(fidelity(one), [], one)
-    assert "The causes of what is left" not in alone and ">least<" not in alone
+    assert "Where the rest comes from" not in alone and ">least<" not in alone
 
 
 def test_a_log_replayed_against_itself_has_no_error() -> None:

@@ -154,7 +154,7 @@ def test_tables_are_not_written_under_a_name_that_is_not_utf8(run: Headway) -> N
     run.write("s.toml", SWEEP)
     for command in ("simulate log.swf --policy fcfs --out", "sweep s.toml --workers 1 --out"):
         told = run(*command.split(), odd)
-        assert told.status == 2 and "is no name in UTF-8" in told.err, told.err
+        assert told.status == 2 and "is not a name in UTF-8" in told.err, told.err
 
 
 def test_what_is_written_appears_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_mixture_of_two_runs_is_refused(tmp_path: Path) -> None:
             Schedule.load(tmp_path / "a")
         (tmp_path / "a" / name).unlink()
         if name != "schedule.csv":
-            with pytest.raises(InputError, match=r"is missing beside run\.json"):
+            with pytest.raises(InputError, match=r"is missing next to run\.json"):
                 Schedule.load(tmp_path / "a")
         shutil.copy(tmp_path / "kept", tmp_path / "a" / name)
     (tmp_path / "a" / "runs.csv").write_text("job,start,end\n")

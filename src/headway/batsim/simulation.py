@@ -321,8 +321,8 @@ class Simulation:
             machines = processors(data["alloc"])
         except ValueError:
             raise PolicyError(
-                f"at {seconds(t)} s the scheduler started {job.name} on {data['alloc']!r}, which is no set "
-                "of processors like 0-3 7"
+                f"at {seconds(t)} s the scheduler started {job.name} on {data['alloc']!r}, which is not "
+                "a set of processors like 0-3 7"
             ) from None
         where = f"at {seconds(t)} s the scheduler started {job.name} on {ranges(machines)}"
         if self._phase(job) != Phase.WAITING:
