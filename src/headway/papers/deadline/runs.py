@@ -111,7 +111,8 @@ DIVISOR = {"wait": "jobs", "slowdown": "long"}
 def sums(numbers: Numbers, who: str, name: str) -> np.ndarray:
     """The sum of each week, of the priority tasks, the flexible ones or all."""
     labels = ("priority", "flexible") if who == "all" else (who,)
-    return np.array([numbers["weeks"][label][name] for label in labels], np.float64).sum(axis=0)
+    by_label = np.array([numbers["weeks"][label][name] for label in labels], np.float64)
+    return np.asarray(by_label.sum(axis=0))
 
 
 def mean_estimate(numbers: Numbers, who: str, name: str) -> Estimate:

@@ -71,7 +71,8 @@ class Baselines:
 
     def ratio(self, log: Log, times: str, policy: str, name: str, base: str = "easy") -> np.ndarray:
         """Week by week over EASY on as many processors."""
-        return self.values(log, times, policy, name) / self.values(log, times, base, name)
+        ratios: np.ndarray = self.values(log, times, policy, name) / self.values(log, times, base, name)
+        return ratios
 
     def table(self, logs: Sequence[Log], times: str) -> list[list[str]]:
         """Averages of ratios to EASY with their intervals."""
