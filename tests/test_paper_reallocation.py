@@ -119,7 +119,8 @@ def test_verdicts_follow_the_numbers() -> None:
     assert verdict(made_up(MCT_can__relative_response=0.7), "the couple with the best") == "agrees"
     assert verdict(made_up(MCT_reg__relative_response=0.7), "the couple with the best") == "differs"
     assert verdict(made_up(), "the couple with the best") == "undecided"
-    assert verdict(made_up(MCT_reg__relative_response=1.2), "runs with a worse") == "in part"
+    assert verdict(made_up(MCT_reg__relative_response=1.2), "no run has a worse") == "agrees"
+    assert verdict(made_up(MCT_can__relative_response=1.2), "no run has a worse") == "in part"
     assert verdict(made_up(), "most gains in response") == "agrees"
     low = {f"{c.replace('-', '_')}__relative_response": 0.95 for c in COUPLES}
     assert verdict(made_up(**low), "most gains in response") == "differs"
