@@ -214,6 +214,6 @@ def test_traces_by_name(tmp_path: Path) -> None:
     log = tmp_path / "a.swf"
     log.write_text("")
     assert parse_traces([f"Curie={log}"]) == {"curie": str(log)}
-    for given, says in (([str(log)], "NAME=FILE"), (["x=none"], "no file"), ([f"x={log}"] * 2, "twice")):
+    for given, says in (([str(log)], "NAME=FILE"), (["x=none"], "no such file"), ([f"x={log}"] * 2, "twice")):
         with pytest.raises(UsageError, match=says):
             parse_traces(given)
