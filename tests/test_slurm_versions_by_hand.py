@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from headway.site.access import Asker, rule_against
-from headway.site.model import Association, NodeEvent, Partition, Qos, Reservation
+from headway.site.model import Association, Node, NodeEvent, Partition, Qos, Reservation
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
 ENFORCED = {"AccountingStorageType": "accounting_storage/slurmdbd", "AccountingStorageEnforce": "limits"}
@@ -47,6 +47,24 @@ def test_a_job_on_one_node_takes_the_first_that_will_do(version: str, node: str)
     )  # fmt: skip
     shares = simulated(jobs, site().at_version(version)).shares
     assert shares is not None and shares.nodes_of(3) == node
+
+
+@pytest.mark.parametrize(
+    ("version", "nodes"), [("24.11.3", "n[1,4]"), ("24.11.4", "n[4,6]"), ("26.05", "n[4,6]")]
+)
+def test_small_nodes_are_left_out_one_after_the_other(version: str, nodes: str) -> None:
+    """Of six nodes n2 is full, n3 and n5 have three CPUs left. Job 4 wants eight CPUs on two nodes: n3 to n6
+    fit best by their number, but do not do. Without n3 and n5 n1 is the first node; without n3 alone n4 to n6
+    still fit best, where n5 is too small for what is left."""
+    six = tuple(Node(f"n{k}", 4) for k in range(1, 7))
+    on = site(nodes=six, partitions=(Partition("main", tuple(range(6)), is_default=True),))
+    cpus = [4, 1, 1, 8]
+    jobs = log(
+        (0, 1, 60, 60), (60, 1, 60, 60), (120, 1, 60, 60), (180, 2, 60, 60),
+        cpus=cpus, tasks=cpus, exclusive=[0] * 4, required_nodes=["n2", "n3", "n5", ""],
+    )  # fmt: skip
+    shares = simulated(jobs, on.at_version(version)).shares
+    assert shares is not None and shares.nodes_of(3) == nodes
 
 
 @pytest.mark.parametrize(("version", "fits"), [("23.02.3", True), ("23.02.4", False), ("24.11", False)])

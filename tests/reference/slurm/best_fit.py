@@ -38,11 +38,14 @@ def choose(
     left = len(pool)
     if left <= want.least:
         return best_fit(job, pool, offers, want, weights, machine)
-    largest = max(offers.values())
-    for few in range(1, largest):
+    largest, few, in_turn = max(offers.values()), 0, machine.settings.since(24, 11, 4)
+    while few + 1 < largest:
+        few += 1
         changed = False
         for i in sorted(pool):
             if 0 < offers[i] <= few and not job.required >> i & 1:
+                if in_turn and not changed:
+                    few -= 1  # the others of this size have their turn in the next attempt
                 changed = True
                 pool.discard(i)
                 left -= 1

@@ -354,10 +354,12 @@ def best_fit(
 @kernel
 def drop_small(memory: Memory, required: int, what: int, size: int, least: int, left: int) -> int:
     """Leave out nodes that have at most ``size`` in a row (:class:`Work`), until ``least`` are left; how many
-    are."""
+    are. With DROPS_IN_TURN one of that size, and those that are smaller and come after it."""
+    in_turn, before = memory.settings[Setting.DROPS_IN_TURN] > 0, left
     for node in range(memory.nodes.shape[1]):
         open_to_it = memory.work[Work.OFFER, node] > 0 and memory.required[required, node] == 0
-        if open_to_it and memory.work[what, node] <= size and left > least:
+        bound = size - 1 if in_turn and left < before else size
+        if open_to_it and memory.work[what, node] <= bound and left > least:
             memory.work[Work.OFFER, node] = 0
             left -= 1
     return left
@@ -391,12 +393,14 @@ def fit(
     for node in range(memory.nodes.shape[1]):
         if memory.work[Work.OFFER, node] > 0:
             largest = max(largest, memory.work[what, node])
-    for small in range(1, largest):
+    small, in_turn = 1, memory.settings[Setting.DROPS_IN_TURN] > 0
+    while small < largest:
         before = left
         left = drop_small(memory, required, what, small, least, left)
-        if left == before and small != 1:
-            continue
-        found = best_fit(memory, job, required, least, want, most, cpus, whole, how)
-        if found > 0 or left <= least:
-            return found
+        if left < before or small == 1:
+            found = best_fit(memory, job, required, least, want, most, cpus, whole, how)
+            if found > 0 or left <= least:
+                return found
+        if left == before or not in_turn:
+            small += 1
     return 0

@@ -25,6 +25,7 @@ OF_SELECTION: tuple[tuple[Setting, Version], ...] = (
     (Setting.WEIGHS_ANEW, (23, 11, 0)),
     (Setting.BY_WINDOW, (24, 11, 0)),
     (Setting.TESTED_ONCE, (24, 11, 0)),
+    (Setting.DROPS_IN_TURN, (24, 11, 4)),
     (Setting.OVER_AT_BEGIN, (25, 5, 0)),
     (Setting.LAST_NEEDED, (25, 5, 1)),
     (Setting.FIRST_NODE, (26, 5, 0)),

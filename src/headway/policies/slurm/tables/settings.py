@@ -170,6 +170,8 @@ class Setting(IntEnum):
     """A job that reserves nothing is tested against reservations with its own limit, not with a minute."""
     PLANS_AFTER_OTHERS = 96
     """Jobs are planned on nodes that other users have for themselves after their jobs end."""
+    DROPS_IN_TURN = 97
+    """Where nodes do not fit a job, the smallest ones are left out one after the other, not all of a size."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 
