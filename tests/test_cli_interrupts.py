@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -126,18 +127,30 @@ def test_nothing_stays_behind() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_an_interrupt_while_the_command_line_is_loaded_is_one_line() -> None:
-    """Ctrl-C right after Enter comes in the midst of imports; it showed where each of them stands."""
-    code = """
+@pytest.mark.parametrize("call", ["{}", "exec({!r})"], ids=["plainly", "in the text of an exec"])
+@pytest.mark.parametrize("module", ["headway.cli.entry", "headway.cli.policies"])
+def test_an_interrupt_while_the_command_line_is_loaded_is_one_line(
+    module: str, call: str, tmp_path: Path
+) -> None:
+    """Ctrl-C right after Enter comes in the midst of imports; it showed where each of them stands.
+
+    One in the text of an exec, as dataclasses use it, ended `python -m headway` by the signal.
+    """
+    kill = call.format("os.kill(os.getpid(), signal.SIGINT)")
+    code = f"""
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored in the background
 class Loading:
     def find_spec(self, name, path, target=None):
-        if name == "headway.cli.entry":
-            os.kill(os.getpid(), signal.SIGINT)
+        if name == "{module}":
+            {kill}
 sys.meta_path.insert(0, Loading())
+sys.argv = ["headway", "policies"]
 from headway.cli import main
 main()
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    (tmp_path / "begun.py").write_text(code)
+    ran = subprocess.run(
+        [sys.executable, "-m", "begun"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "headway: interrupted\n")

@@ -19,3 +19,8 @@ def main() -> None:
     except KeyboardInterrupt:
         print("headway: interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(130)
+    finally:
+        # Python notes that an interrupt left the text of an exec, as a dataclass is made of, also where it is
+        # caught further out, and would then end by the signal instead of with our status; the next exec
+        # forgets it.
+        exec("")
