@@ -211,6 +211,11 @@ SINCE: tuple[tuple[Version, str, Callable[[Site], bool]], ...] = (
         lambda site: bool(site.switches) and not site.is_linear,
     ),
     (
+        (25, 11, 0),
+        "GPUs since 25.11: small nodes are left out by CPUs times GPUs (as before: by their sum)",
+        lambda site: not site.is_linear and any(node.gres for node in site.nodes),
+    ),
+    (
         (26, 5, 0),
         "PreemptExemptTime since 26.05: jobs that would be suspended are spared, too (as in 22.05)",
         lambda site: bool(site.config.seconds("PreemptExemptTime")) and _suspends(site),
