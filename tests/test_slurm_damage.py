@@ -169,6 +169,16 @@ def test_a_flood_of_separators_in_the_only_free_text_is_its_text() -> None:
     assert len(read(io.BytesIO(HEAD + b"SubmitLine|NNodes\n" + RECORD + b"sbatch " + FLOOD + b"|1\n"))) == 1
 
 
+@pytest.mark.parametrize("cut", range(1, 60))
+def test_a_header_that_is_cut_goes_on_nothing_above_it(cut: int) -> None:
+    """Joined exports, the last of which broke off in its header: no record is above that, only headers."""
+    header = "JobIDRaw|User|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|JobName\n"
+    text = 3 * header + header[:cut]
+    with pytest.raises(InputError) as caught:
+        read_sacct(io.BytesIO(text.encode()))
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("job", [new_job(), old_job()])
 def test_halves_of_characters_in_any_text_of_json_are_read(job: dict[str, Any]) -> None:
     """JSON can name them, UTF-8 cannot hold them."""

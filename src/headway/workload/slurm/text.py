@@ -177,9 +177,9 @@ class SacctText:
                 pieces.append(text[done:start])
             elif fields[row] == width:
                 continue
-            elif repairs.last_breaks and row and not repairs.begins(content.split(b"|")):
+            elif repairs.last_breaks and kept[:row].any() and not repairs.begins(content.split(b"|")):
                 # The last column of the record above goes on here.
-                above = int(np.flatnonzero(kept[:row])[-1]) if kept[:row].any() else row
+                above = int(np.flatnonzero(kept[:row])[-1])
                 kept[row], repaired[above] = False, True
                 if start > done:
                     pieces.append(text[done : start - 1])
