@@ -46,16 +46,7 @@ if not INTERPRETED:
 tuning: Any = None
 if TUNED:
     tuning = import_module("headway.jit.tuning")
-    tuning.count_from_the_front()
-    tuning.leave_inner_code_raw()
-    tuning.see_blas_from_afar()
-    tuning.ask_once()
-    tuning.count_no_references()
-    tuning.know_arrays()
-    tuning.take_parts_as_they_were_put()
-    tuning.measure_once()
-    tuning.type_functions_once()
-    tuning.leave_out_passes()
+    tuning.tune()
 
 
 def kept(function: Function, *signature: Any, **options: Any) -> Function:
