@@ -205,7 +205,7 @@ def test_a_policy_for_each_cluster(tmp_path: Path) -> None:
         ("dbf(mode=loose)", r"grid.toml: cluster 1: policy: dbf: mode must be strict or literal"),
         ("lea", r"grid.toml: cluster 1: policy: .*local must be .*not 'lea': .*inside one node"),
         ("./mine.py:mine", r"grid.toml: cluster 1: policy: .*local must be .*it is not known how"),
-        ("reallocation", r"grid.toml: cluster 1: policy: .*local must be .*no grid itself"),
+        ("reallocation", r"grid.toml: cluster 1: policy: .*local must be .*not itself a grid"),
         ("ujfb(overrun=finish)", r"grid.toml: cluster 1: policy: .*when they are completed"),
     ],
 )
@@ -235,7 +235,7 @@ def test_a_policy_is_a_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("reallocation(local=reallocation)", "local must be conservative, fcfs, easy, dbf.*no grid itself"),
+        ("reallocation(local=reallocation)", "local must be conservative, fcfs, easy, dbf.*not itself a grid"),
         ("reallocation(local=lea)", "local must be conservative, fcfs, easy, dbf.*inside one node"),
         ("reallocation(local=./mine.py:mine)", "must be conservative.*it is not known how a waiting job"),
         ("reallocation(local=easy(order=./mine.py:key))", "it is not known how a waiting job leaves"),

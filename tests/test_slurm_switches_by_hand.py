@@ -155,7 +155,7 @@ def test_a_tree_is_read(text: str, tmp_path: Path) -> None:
         ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "topology.conf:2: .*a second time"),
         ("SwitchName=a Switches=b\n", "topology.conf:1: .*names b, which is not another switch"),
         ("SwitchName=a\n", "topology.conf:1: .*neither Nodes nor Switches"),
-        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "topology.conf:1: .*no tree"),
+        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "topology.conf:1: .*not a tree"),
         ("SwitchName=a Nodes=n[1-\n", "topology.conf:1: .*not a list of nodes"),
     ],
 )
