@@ -235,7 +235,7 @@ def test_a_policy_is_a_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("reallocation(local=reallocation)", "local must be conservative, fcfs, easy, dbf.*not itself a grid"),
+        ("reallocation(local=reallocation)", "must be conservative, fcfs, easy, dbf.*not itself a grid"),
         ("reallocation(local=lea)", "local must be conservative, fcfs, easy, dbf.*inside one node"),
         ("reallocation(local=./mine.py:mine)", "must be conservative.*it is not known how a waiting job"),
         ("reallocation(local=easy(order=./mine.py:key))", "it is not known how a waiting job leaves"),
