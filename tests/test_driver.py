@@ -13,7 +13,7 @@ from headway.engine import driver as driver_module
 from headway.engine.compiled import BATCH
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs, Setup
-from headway.engine.tables import Clock, Job, Phase, Pool, Run, State, Why
+from headway.engine.tables import Phase, State, Why
 from headway.engine.verbs import ask, start
 from headway.jit import kernels
 from headway.platform import Platform
@@ -52,11 +52,9 @@ def driven(jobs: Workload, policy: str, reported: bool) -> tuple[list[int], list
     driver, number, came = line.driver, dict[int, int](), 0
     while True:
         ends = {
-            row: int(
-                driver.state.runs[Run.START, driver.state.jobs[Job.RUN, job]] + min(jobs.runtime[row], NEVER)
-            )
+            row: int(driver.state.runs.start[driver.state.jobs.run[job]] + min(jobs.runtime[row], NEVER))
             for row, job in number.items()
-            if reported and driver.state.jobs[Job.PHASE, job] == Phase.RUNNING
+            if reported and driver.state.jobs.phase[job] == Phase.RUNNING
         }
         submit = int(jobs.submit[came]) if came < len(jobs) else NEVER
         t = min(submit, driver.following, *ends.values()) if ends else min(submit, driver.following)
@@ -74,8 +72,8 @@ def driven(jobs: Workload, policy: str, reported: bool) -> tuple[list[int], list
             came += 1
         driver.close()
     state = driver.finish()
-    last = [state.jobs[Job.RUN, number[row]] for row in range(len(jobs))]
-    return state.runs[Run.START, last].tolist(), state.runs[Run.END, last].tolist()
+    last = [state.jobs.run[number[row]] for row in range(len(jobs))]
+    return state.runs.start[last].tolist(), state.runs.end[last].tolist()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -102,11 +100,11 @@ def test_a_copy_runs_ahead_and_changes_nothing() -> None:
     copy = line.driver.snapshot()
     while copy.next():
         copy.decide()
-    assert copy.state.runs[Run.END, copy.state.jobs[Job.RUN, [first, second]]].tolist() == [
+    assert copy.state.runs.end[copy.state.jobs.run[[first, second]]].tolist() == [
         60 * SECOND,
         110 * SECOND,
     ]
-    assert line.driver.state.jobs[Job.PHASE, second] != Phase.DONE and line.driver.following == 60 * SECOND
+    assert line.driver.state.jobs.phase[second] != Phase.DONE and line.driver.following == 60 * SECOND
 
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "dbf", "ujfb(swap=5)", "redirection"])
@@ -121,12 +119,12 @@ def test_a_cancelled_job_leaves_room(policy: str) -> None:
     driver.open(1 * SECOND)
     narrow = line.submit(procs=2, walltime=20 * SECOND, runtime=20 * SECOND)
     driver.close()
-    assert driver.state.jobs[Job.RUN, narrow] < 0
+    assert driver.state.jobs.run[narrow] < 0
     driver.open(5 * SECOND)
     driver.withdraw(wide)
     driver.close()
-    assert driver.state.jobs[Job.PHASE, wide] == Phase.WITHDRAWN
-    assert driver.state.runs[Run.START, driver.state.jobs[Job.RUN, narrow]] == 5 * SECOND
+    assert driver.state.jobs.phase[wide] == Phase.WITHDRAWN
+    assert driver.state.runs.start[driver.state.jobs.run[narrow]] == 5 * SECOND
 
 
 @pytest.mark.interpreted
@@ -147,9 +145,9 @@ def test_before_its_turn_a_policy_starts_and_stops_nothing(policy: str, then: in
     line.submit(procs=4, walltime=9 * SECOND, runtime=9 * SECOND)
     driver.withdraw(second)
     line.submit(procs=4, walltime=8 * SECOND, runtime=8 * SECOND)
-    assert driver.state.clock[Clock.RUNS] == 1 and driver.state.jobs[Job.PHASE, first] == Phase.RUNNING
+    assert driver.state.clock.runs == 1 and driver.state.jobs.phase[first] == Phase.RUNNING
     driver.close()
-    assert driver.state.clock[Clock.RUNS] == then
+    assert driver.state.clock.runs == then
 
 
 def one_by_one(t: int, state: State) -> None:
@@ -159,7 +157,7 @@ def one_by_one(t: int, state: State) -> None:
         start(state, job, 0, Why.HEAD)
         job = state.options[0] = job + 1
         state.options[1] = 0
-    if job < state.clock[Clock.LAST_NEW] and state.jobs[Job.PROCS, job] <= state.pools[Pool.FREE, 0]:
+    if job < state.clock.last_new and state.jobs.procs[job] <= state.pools.free[0]:
         ask(state)
 
 
@@ -169,9 +167,9 @@ def test_a_policy_that_asks_goes_on_in_the_same_instant_when_it_is_answered() ->
     driver = Driver(Jobs(*(jobs.columns[name].copy() for name in names)), Setup((PROCS,), one_by_one, (0, 0)))
     asked = []
     while driver.advance(BATCH):
-        asked.append(int(driver.state.clock[Clock.NOW]))
+        asked.append(int(driver.state.clock.now))
         driver.state.options[1] = 1
-    started = driver.finish().runs[Run.START, driver.state.jobs[Job.RUN]].tolist()
+    started = driver.finish().runs.start[driver.state.jobs.run].tolist()
     assert started == headway.simulate(jobs, PROCS, "fcfs").start.tolist() == asked
 
 
@@ -199,5 +197,5 @@ def test_hundreds_that_join_at_once_stand_in_order() -> None:
     while line.driver.next():
         line.driver.decide()
     state = line.driver.state
-    starts = state.runs[Run.START, state.jobs[Job.RUN, jobs]]
+    starts = state.runs.start[state.jobs.run[jobs]]
     assert (lengths[np.argsort(starts)] == np.arange(300) + 1).all()

@@ -9,14 +9,14 @@ import headway
 from headway import Schedule
 from headway.engine import driver
 from headway.engine.setup import Jobs, Setup
-from headway.engine.tables import Clock, State, Why
+from headway.engine.tables import State, Why
 from headway.engine.verbs import start
 from instances import SPECS, busy
 
 
 def start_all(t: int, state: State) -> None:
     """Everyone starts on arrival."""
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         start(state, job, 0, Why.HEAD)
 
 
@@ -36,7 +36,7 @@ def test_small_tables_give_the_same_schedule(spec: str, monkeypatch: pytest.Monk
 
     def counted(self: driver.Driver) -> None:
         grow(self)
-        rooms.append(int(self.state.clock[Clock.LIVE_ROOM]))
+        rooms.append(int(self.state.clock.live_room))
 
     monkeypatch.setattr(driver.Driver, "grow", counted)
     monkeypatch.setattr(driver.Driver.__init__, "__defaults__", (None, 1, None))
@@ -60,5 +60,5 @@ def test_no_more_instants_go_by_than_were_asked_for_while_tables_grow() -> None:
     jobs = Jobs(np.arange(200), procs, walltime * 1000, runtime * 1000, walltime * 1000)
     moved = driver.Driver(jobs, Setup((200,), start_all), room=1)
     for passes in range(3, 200, 3):
-        assert moved.advance(3) and moved.state.clock[Clock.INSTANTS] == passes
-    assert moved.state.clock[Clock.LIVE_ROOM] >= 64
+        assert moved.advance(3) and moved.state.clock.instants == passes
+    assert moved.state.clock.live_room >= 64

@@ -9,39 +9,39 @@ import pytest
 
 from headway.engine.driver import run
 from headway.engine.setup import Jobs, Setup
-from headway.engine.tables import Clock, Ended, State, Why
+from headway.engine.tables import Ended, State, Why
 from headway.engine.verbs import has_room, kill, start, wake
 from headway.errors import PolicyError
 from headway.units import SECOND
 
 
 def starts_everything(t: int, state: State) -> None:
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         start(state, job, 0, Why.HEAD)
 
 
 def starts_twice(t: int, state: State) -> None:
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         start(state, job, 0, Why.HEAD)
         start(state, job, 0, Why.BACKFILL)
 
 
 def starts_the_next_arrival(t: int, state: State) -> None:
-    start(state, state.clock[Clock.LAST_NEW], 0, Why.HEAD)
+    start(state, state.clock.last_new, 0, Why.HEAD)
 
 
 def kills_what_waits(t: int, state: State) -> None:
-    kill(state, state.clock[Clock.FIRST_NEW], Ended.BY_PREEMPTION)
+    kill(state, state.clock.first_new, Ended.BY_PREEMPTION)
 
 
 def wakes_in_the_past(t: int, state: State) -> None:
-    wake(state, state.clock[Clock.NOW] - 1)
+    wake(state, state.clock.now - 1)
 
 
 def notes_too_much(t: int, state: State) -> None:
     width = state.lists.shape[1]
-    if has_room(state, width - 1, state.lists):
-        has_room(state, width, state.lists)
+    if has_room(state, width - 1, state.lists.table):
+        has_room(state, width, state.lists.table)
 
 
 def forgets(t: int, state: State) -> None:

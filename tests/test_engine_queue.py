@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headway.engine.fitting import DEEP, next_fit
 from headway.engine.queue import enter, find_job, leave
 from headway.engine.setup import Jobs, Setup, make_state
-from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, Pool, State
+from headway.engine.tables import GONE, JobTable, State
 from headway.jit.kernels import entry
 from random_examples import examples
 
@@ -21,21 +21,21 @@ ENTER, LEAVE, NEXT_FIT = range(3)
 def move(state: State, q: int, what: int, job: int, free: int, limit: int, extra: int) -> int:
     """One move; the job found by a search from behind ``job`` on (from the front if it is -1), or -1."""
     if what == ENTER:
-        enter(state, q, job, state.jobs[Job.KEY, job])
+        enter(state, q, job, state.jobs.key[job])
         return job
     if what == LEAVE:
-        return leave(state, q, find_job(state, q, Job.KEY, job))
-    place = state.pools[Pool.HEAD, q]
+        return leave(state, q, find_job(state, q, JobTable["key"], job))
+    place = state.pools.head[q]
     if job >= 0:
-        place = find_job(state, q, Job.KEY, job) + 1
+        place = find_job(state, q, JobTable["key"], job) + 1
     found = next_fit(state, q, place, free, limit, extra)
-    return state.queue[Q_FIELDS * q + Entry.JOB, found] if found >= 0 else -1
+    return state.queue.job[q, found] if found >= 0 else -1
 
 
 def standing(state: State, q: int) -> list[int]:
     """The jobs that stand in a line, front first."""
-    places = range(int(state.pools[Pool.HEAD, q]), int(state.pools[Pool.TAIL, q]))
-    jobs, procs = state.queue[Q_FIELDS * q + Entry.JOB], state.queue[Q_FIELDS * q + Entry.PROCS]
+    places = range(int(state.pools.head[q]), int(state.pools.tail[q]))
+    jobs, procs = state.queue.job[q], state.queue.procs[q]
     return [int(jobs[place]) for place in places if procs[place] != GONE]
 
 
@@ -46,12 +46,12 @@ def play(seed: int, keys: int, jobs: int, moves: int, join: float, q: int) -> No
     zero = np.zeros(jobs, np.int64)
     setup = Setup((8,), lambda t, s: None)  # a pool has two lines
     state, _ = make_state(Jobs(zero, procs, plan, plan, plan), setup)
-    state.jobs[Job.KEY] = random.integers(0, keys, jobs)
+    state.jobs.key[:] = random.integers(0, keys, jobs)
     line: list[int] = []
     outside = list(range(jobs))
 
     def position(job: int) -> tuple[int, int]:
-        return int(state.jobs[Job.KEY, job]), job
+        return int(state.jobs.key[job]), job
 
     for turn in range(moves):
         draw = random.random()
@@ -70,11 +70,11 @@ def play(seed: int, keys: int, jobs: int, moves: int, join: float, q: int) -> No
             candidates = line if behind < 0 else line[line.index(behind) + 1 :]
             fit = (j for j in candidates if procs[j] <= free and (plan[j] <= limit or procs[j] <= extra))
             assert move(state, q, NEXT_FIT, behind, free, limit, extra) == next(fit, -1)
-        assert state.pools[Pool.COUNT, q] == len(line)
-        assert not line or state.queue[Q_FIELDS * q + Entry.JOB, state.pools[Pool.HEAD, q]] == line[0]
+        assert state.pools.count[q] == len(line)
+        assert not line or state.queue.job[q, state.pools.head[q]] == line[0]
         if jobs < 100 or turn % 50 == 0:
             assert standing(state, q) == line
-        assert state.pools[Pool.COUNT, 1 - q] == 0
+        assert state.pools.count[1 - q] == 0
 
 
 @examples(100)
@@ -95,12 +95,12 @@ def test_many_join_at_one_place(falling: bool) -> None:
     jobs = 3000
     zero = np.zeros(jobs, np.int64)
     state, _ = make_state(Jobs(zero, zero + 1, zero, zero, zero), Setup((1,), lambda t, s: None))
-    state.jobs[Job.KEY] = -np.arange(jobs) if falling else 1
-    state.jobs[Job.KEY, :1000] = np.arange(1000) // 500 * 2
+    state.jobs.key[:] = -np.arange(jobs) if falling else 1
+    state.jobs.key[:1000] = np.arange(1000) // 500 * 2
     for job in range(jobs):
         move(state, 0, ENTER, job, 0, 0, 0)
     line = standing(state, 0)
-    assert line == np.lexsort((np.arange(jobs), state.jobs[Job.KEY])).tolist()
+    assert line == np.lexsort((np.arange(jobs), state.jobs.key)).tolist()
     for job in line[::2]:
         move(state, 0, LEAVE, job, 0, 0, 0)
     assert standing(state, 0) == line[1::2]
@@ -127,7 +127,7 @@ def test_a_search_in_a_deep_line(widest: int, room: int, keys: int) -> None:
     plan = random.integers(0, 10**6, jobs)
     zero = np.zeros(jobs, np.int64)
     state, _ = make_state(Jobs(zero, procs, plan, plan, plan), Setup((widest,), lambda t, s: None), room)
-    state.jobs[Job.KEY] = random.integers(0, keys, jobs)
+    state.jobs.key[:] = random.integers(0, keys, jobs)
     line = np.zeros(0, np.int64)
     came = deepest = found = deep = 0
     while came < jobs or len(line):
@@ -135,7 +135,7 @@ def test_a_search_in_a_deep_line(widest: int, room: int, keys: int) -> None:
         for job in range(came, came + batch):
             move(state, 0, ENTER, job, 0, 0, 0)
         line = np.concatenate([line, np.arange(came, came + batch)])
-        line = line[np.lexsort((line, state.jobs[Job.KEY, line]))]
+        line = line[np.lexsort((line, state.jobs.key[line]))]
         if room == jobs:
             assert standing(state, 0) == line.tolist()
         came += batch
@@ -151,7 +151,7 @@ def test_a_search_in_a_deep_line(widest: int, room: int, keys: int) -> None:
             fits = (procs[rest] <= free) & ((plan[rest] <= limit) | (procs[rest] <= extra))
             wanted = int(rest[np.argmax(fits)]) if fits.any() else -1
             behind = int(line[after - 1]) if after else -1
-            deep += after == 0 and state.pools[Pool.TAIL, 0] - state.pools[Pool.HEAD, 0] >= DEEP
+            deep += after == 0 and state.pools.tail[0] - state.pools.head[0] >= DEEP
             assert move(state, 0, NEXT_FIT, behind, free, limit, extra) == wanted
             found += wanted >= 0
             if wanted >= 0 and random.random() < 0.7:

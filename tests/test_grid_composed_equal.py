@@ -12,7 +12,6 @@ import headway
 from grid_reference import platform_of
 from headway import Schedule
 from headway.engine.setup import Progress
-from headway.engine.tables import Clock
 from headway.platform import Platform
 from headway.policies.grid.composed import driver
 from headway.policies.grid.composed.driver import Grid
@@ -87,7 +86,7 @@ def test_withdrawn_submissions_leave_no_column(local: str) -> None:
         with patch.object(driver, "TIDY_FROM", from_), patch.object(driver.Grid, "run", kept_in(grids)):
             schedule = check_equal(log, platform, spec, plain)
         assert int(str(schedule.own["resubmissions"])) > 2 * 80
-        columns = [int(cluster.state.clock[Clock.LAST_NEW]) for cluster in grids[0].clusters]
+        columns = [int(cluster.state.clock.last_new) for cluster in grids[0].clusters]
         assert sum(columns) == len(schedule) > 70
         if from_ == 1:  # then no table ever was wider than the log
             assert all(cluster.state.jobs.shape[1] == len(schedule) for cluster in grids[0].clusters)

@@ -15,7 +15,7 @@ from headway.engine.compiled import compiled_loop
 from headway.engine.driver import copied
 from headway.engine.setup import grow
 from headway.engine.side_by_side import open_at
-from headway.engine.tables import OPEN, Clock, Job, Phase, Run, State, Step, World  # fmt: skip
+from headway.engine.tables import OPEN, JobTable, Phase, State, Step, World  # fmt: skip
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.units import NEVER
 from headway.workload import Workload
@@ -27,16 +27,16 @@ from test_grid_equal import busy_tasks
 def whole_copy(cluster: Cluster, more: int) -> tuple[State, World]:
     """Every table of a cluster, with ``more`` columns, and a world in which jobs last as requested."""
     state = copied(cluster.state)
-    new = np.zeros((len(state.jobs), more), np.int64)
-    new[Job.SUBMIT] = NEVER
-    state = state._replace(jobs=np.concatenate([state.jobs, new], axis=1))
+    new = JobTable(np.zeros((len(state.jobs), more), np.int64))
+    new.submit[:] = NEVER
+    state = state._replace(jobs=JobTable(np.concatenate([state.jobs.table, new.table], axis=1)))
     ends = []
-    for run in range(int(state.clock[Clock.RUNS])):
-        job = state.runs[Run.JOB, run]
-        if state.runs[Run.END, run] == OPEN:
-            left = state.runs[Run.LEAD, run] + cluster.requested[job] - state.jobs[Job.KEPT, job]
-            ends.append((state.runs[Run.START, run] + min(left, state.runs[Run.LIMIT, run]), run))
-    state.clock[Clock.FRESH] = state.clock[Clock.RUNS]
+    for run in range(int(state.clock.runs)):
+        job = state.runs.job[run]
+        if state.runs.end[run] == OPEN:
+            left = state.runs.lead[run] + cluster.requested[job] - state.jobs.kept[job]
+            ends.append((state.runs.start[run] + min(left, state.runs.limit[run]), run))
+    state.clock.fresh = state.clock.runs
     heap = np.zeros_like(cluster.world.ends)
     for place, end in enumerate(sorted(ends)):
         heap[:, place] = end
@@ -51,16 +51,16 @@ def ahead(cluster: Cluster, t: int, column: int, newcomer: tuple[int, Shape] | N
             state, world = grow(state, world)
     if newcomer is not None:
         job, shape = newcomer
-        assert state.clock[Clock.LAST_NEW] < state.jobs.shape[1]
+        assert state.clock.last_new < state.jobs.shape[1]
         column = cluster.add(state, job, shape)
         world.runtime[column] = shape.time(int(cluster.jobs.walltime[job]))
     cluster.hook(t, state)
     loop = compiled_loop(state.memory)
     while loop(cluster.hook_as_value, state, world, NEVER) == Step.GROW:
         state, world = grow(state, world)
-    if state.jobs[Job.PHASE, column] != Phase.DONE:
+    if state.jobs.phase[column] != Phase.DONE:
         return NEVER
-    return int(state.runs[Run.END, state.jobs[Job.RUN, column]])
+    return int(state.runs.end[state.jobs.run[column]])
 
 
 class Checked(ClusterServer):

@@ -16,7 +16,6 @@ import pytest
 
 import headway
 from commands import Headway
-from headway.engine.tables import Clock, Job, Run
 from headway.errors import HeadwayError, UsageError
 from headway.platform import Cluster
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST, WEIGHED
@@ -182,8 +181,8 @@ def test_nothing_of_the_future_is_seen(task: str, choose: Any) -> None:
             before.append(seen)
             assert not over
         state = env.driver.state
-        now, run = int(state.clock[Clock.NOW]), state.jobs[Job.RUN]
-        started = np.where(run < 0, -1, state.runs[Run.START, run])
+        now, run = int(state.clock.now), state.jobs.run
+        started = np.where(run < 0, -1, state.runs.start[run])
         other = SchedulingEnv(scrambled(work, now, started, steps), M, task=task, jobs=len(work))
         seen, info = other.reset(options={"first": 0})
         after = [seen]

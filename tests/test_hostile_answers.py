@@ -165,12 +165,48 @@ MOVED = {"time": 5, "kind": "moved", "source": "a", "target": "b", "before": 7, 
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (("live", "queue",), {}),
-        (("live", "queue",), {"tasks": [{}], "counts": {}}),
-        (("live", "queue",), {"tasks": [TASK | {"submitted": "now"}], "counts": {}}),
-        (("live", "queue",), {"tasks": [TASK | {"task": True}], "counts": {}}),
-        (("live", "queue",), {"tasks": [TASK], "counts": {"done": []}}),
-        (("live", "status",), {"counts": []}),
+        (
+            (
+                "live",
+                "queue",
+            ),
+            {},
+        ),
+        (
+            (
+                "live",
+                "queue",
+            ),
+            {"tasks": [{}], "counts": {}},
+        ),
+        (
+            (
+                "live",
+                "queue",
+            ),
+            {"tasks": [TASK | {"submitted": "now"}], "counts": {}},
+        ),
+        (
+            (
+                "live",
+                "queue",
+            ),
+            {"tasks": [TASK | {"task": True}], "counts": {}},
+        ),
+        (
+            (
+                "live",
+                "queue",
+            ),
+            {"tasks": [TASK], "counts": {"done": []}},
+        ),
+        (
+            (
+                "live",
+                "status",
+            ),
+            {"counts": []},
+        ),
         (("live", "status", "3"), TASK),
         (("live", "status", "3"), TASK | {"decisions": [MOVED | {"after": "sooner"}]}),
         (("live", "status", "3"), TASK | {"decisions": [{"time": 5, "kind": "mapped"}]}),

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from headway.engine import driver
 from headway.engine.setup import Jobs, Setup
-from headway.engine.tables import OPEN, Clock, Phase, Run, State
-from headway.engine.tables import Job as JobRow
+from headway.engine.tables import OPEN, Phase, State
 from headway.units import SECOND
 from instances import MODES, simulated
 from random_examples import examples
@@ -154,15 +153,14 @@ class Onlooker:
         self.mode, self.before, self.passes = mode, dict[int, int](), 0
 
     def __call__(self, state: State) -> None:
-        now = int(state.clock[Clock.NOW])
+        now = int(state.clock.now)
         waiting = {
-            int(i): int(state.jobs[JobRow.RESERVED, i])
-            for i in np.flatnonzero(state.jobs[JobRow.PHASE] == Phase.WAITING)
+            int(i): int(state.jobs.reserved[i]) for i in np.flatnonzero(state.jobs.phase == Phase.WAITING)
         }
         held = [(s, s + self.queue[i].walltime, self.queue[i].procs) for i, s in waiting.items()]
-        for run in np.flatnonzero(state.runs[Run.END, : state.clock[Clock.RUNS]] == OPEN):
-            job = self.queue[state.runs[Run.JOB, run]]
-            held.append((now, int(state.runs[Run.EXPECTED, run]), job.procs))
+        for run in np.flatnonzero(state.runs.end[: state.clock.runs] == OPEN):
+            job = self.queue[state.runs.job[run]]
+            held.append((now, int(state.runs.expected[run]), job.procs))
         for x, _, _ in held:
             assert sum(q for begin, end, q in held if begin <= x < end) <= M, self.mode
         for i, begin in waiting.items():

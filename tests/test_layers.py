@@ -278,13 +278,13 @@ def test_no_file_outside_a_policys_folder_compares_its_name() -> None:
     assert found <= NAMES_COMPARED, found - NAMES_COMPARED
 
 
-def test_rows_of_tables_have_places_of_their_own() -> None:
-    """Two rows of one number would be one row, the second only another name for the first."""
+def test_members_of_enumerations_have_numbers_of_their_own() -> None:
+    """Two members of one number would be one, the second only another name for the first."""
     numbers = {
         (dotted(path), node.name): Counter(ast.unparse(each.value) for each in assigned(node))
         for path in modules()
         for node in statements(parsed(path))
         if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "IntEnum" for base in node.bases)
     }
-    assert ("headway.engine.tables", "Job") in numbers
+    assert ("headway.engine.tables", "Phase") in numbers
     assert [table for table, found in numbers.items() if max(found.values()) > 1] == []

@@ -13,10 +13,9 @@ import headway
 from grid_reference import grid_log, platform_of
 from headway.engine.driver import run
 from headway.engine.setup import Jobs
-from headway.engine.tables import NO_MEMORY, Clock, Run, State
+from headway.engine.tables import NO_MEMORY, State
 from headway.jit import kernels
 from headway.policies.backfilling import conservative, long_holes, setup
-from headway.policies.backfilling.long_holes import Note
 from headway.policies.prepare import Arrivals
 from headway.policies.spec import parse_spec
 from headway.units import SECOND
@@ -48,8 +47,8 @@ def simulated(policy: str, columns: tuple[Ints, Ints, Ints, Ints], table: bool) 
         setup = replace(setup, hook=conservative.conservative, memory=NO_MEMORY)
     state = run(Jobs(submit, size, walltime, runtime, prepared.plan), setup)
     starts = np.empty(len(submit), np.int64)
-    count = state.clock[Clock.RUNS]
-    starts[state.runs[Run.JOB, :count]] = state.runs[Run.START, :count]
+    count = state.clock.runs
+    starts[state.runs.job[:count]] = state.runs.start[:count]
     return starts, state
 
 
@@ -69,7 +68,7 @@ def test_the_table_of_holes_changes_no_start(policy: str, spread: float) -> None
     columns = jobs_of(len(policy), 1200, spread)
     plain, _ = simulated(policy, columns, table=False)
     starts, state = simulated(policy, columns, table=True)
-    assert state.memory.notes[Note.BUCKETS] > 0, "the table was never used"
+    assert state.memory.notes.buckets > 0, "the table was never used"
     assert np.array_equal(starts, plain)
 
 
@@ -78,7 +77,7 @@ def test_reservations_of_no_length_turn_the_table_off() -> None:
     columns = jobs_of(3, 1400, 0.02, zero=20)
     plain, _ = simulated("conservative", columns, table=False)
     starts, state = simulated("conservative", columns, table=True)
-    assert state.memory.notes[Note.BUCKETS] > 0
+    assert state.memory.notes.buckets > 0
     assert np.array_equal(starts, plain)
 
 
@@ -109,7 +108,7 @@ def test_a_table_of_few_holes_changes_no_start(
         columns = jobs_of(seed, 90, spread)
         plain, _ = simulated(f"conservative{options}", columns, table=False)
         starts, state = simulated(f"conservative{options}", columns, table=True)
-        assert state.memory.notes[Note.BUCKETS] > 0, "the table was never used"
+        assert state.memory.notes.buckets > 0, "the table was never used"
         assert np.array_equal(starts, plain)
 
 

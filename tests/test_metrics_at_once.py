@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.engine.tables import Ended, Run
+from headway.engine.tables import Ended
 from headway.errors import UsageError
 from headway.metrics.at_once import MOST_PARTS, exact_parts, metrics_at_once
 from headway.metrics.catalogue import METRICS
@@ -67,7 +67,7 @@ def test_what_is_not_plain_is_left_to_the_catalogue() -> None:
     more: dict[str, Any]
     for more in ({"groups": {"a": 4, "b": 4}}, {"lead": "loading"}, {"own": lambda state: {}}):
         assert not replace(stopped, prepared=replace(stopped.prepared, **more)).is_plain
-    stopped.state.runs[Run.ENDED, 0] = Ended.BY_SUSPENSION
+    stopped.state.runs.ended[0] = Ended.BY_SUSPENSION
     assert metrics_at_once(stopped.state, stopped.jobs, 8, 0, 10, 0) is None
 
 

@@ -37,7 +37,7 @@ from headway.engine.reservations import (
     reserve_by,
 )
 from headway.engine.setup import Jobs, Setup, make_state
-from headway.engine.tables import Clock, Job, State
+from headway.engine.tables import State
 from headway.jit.kernels import entry
 from headway.units import NEVER
 from random_examples import examples
@@ -264,27 +264,27 @@ RESERVE, GIVE_UP, FORWARD, PUT_OFF, START_DUE = range(5)
 @entry
 def reserve_and_ask(state: State, what: int, job: int, now: int, more: int, by: int) -> int:
     """One move; the start it gives to the job, or the job that was due."""
-    state.clock[Clock.NOW] = now
+    state.clock.now = now
     if what == RESERVE:
         return reserve_by(state, 0, job, now, more, by)
     if what == GIVE_UP:
         give_up(state, 0, job)
         return 0
     if what == FORWARD:
-        begin = earliest_start(state, 0, job, now, state.jobs[Job.RESERVED, job], more)
-        if begin < state.jobs[Job.RESERVED, job]:
+        begin = earliest_start(state, 0, job, now, state.jobs.reserved[job], more)
+        if begin < state.jobs.reserved[job]:
             bring_forward(state, 0, job, begin, step_of(state.profile, 0, begin))
         return begin
     if what == PUT_OFF:
-        later = state.jobs[Job.RESERVED, job] + 1
-        book(state, 0, job, state.jobs[Job.PROCS, job])
-        state.jobs[Job.RESERVED, job] = NOT_RESERVED
-        state.jobs[Job.RESERVED, job] = earliest_start(state, 0, job, later, NEVER, more)
-        book(state, 0, job, -state.jobs[Job.PROCS, job])
+        later = state.jobs.reserved[job] + 1
+        book(state, 0, job, state.jobs.procs[job])
+        state.jobs.reserved[job] = NOT_RESERVED
+        state.jobs.reserved[job] = earliest_start(state, 0, job, later, NEVER, more)
+        book(state, 0, job, -state.jobs.procs[job])
         move_due(state, 0, job)
-        return int(state.jobs[Job.RESERVED, job])
+        return int(state.jobs.reserved[job])
     job = next_due(state, 0)
-    if job >= 0 and state.jobs[Job.RESERVED, job] == now:
+    if job >= 0 and state.jobs.reserved[job] == now:
         forget(state, 0, job)  # its processors are held on, for its run
         return job
     return -1
@@ -300,7 +300,7 @@ def test_reservations(seed: int, m: int, hole: str) -> None:
     plan = random.choice([0, 1, 2, 5, 9], jobs)
     zero = np.zeros(jobs, np.int64)
     state, _ = make_state(Jobs(zero, procs, plan, plan, plan), Setup((m,), lambda t, s: None))
-    state.jobs[Job.RESERVED] = -1
+    state.jobs.reserved[:] = -1
     now = 0
     reserved: dict[int, int] = {}
     running: dict[int, int] = {}
@@ -342,6 +342,6 @@ def test_reservations(seed: int, m: int, hole: str) -> None:
                 assert move(START_DUE) == job
                 if job >= 0:
                     running[job] = reserved.pop(job)
-        assert {int(j) for j in np.flatnonzero(state.jobs[Job.RESERVED] >= 0)} == set(reserved)
-        assert all(state.jobs[Job.RESERVED, j] == s for j, s in reserved.items())
-    assert state.jobs[Job.PLAN].tolist() == plan.tolist()
+        assert {int(j) for j in np.flatnonzero(state.jobs.reserved >= 0)} == set(reserved)
+        assert all(state.jobs.reserved[j] == s for j, s in reserved.items())
+    assert state.jobs.plan.tolist() == plan.tolist()

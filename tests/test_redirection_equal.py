@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import headway
 from headway.engine.tables import State, Table
+from headway.policies.redirection.tables import Newcomers, RedirectionJobs
 from headway.policies.spec import parse_spec
 from headway.schedule import ENDED, WHY
 from headway.units import SECOND
@@ -135,9 +136,8 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     from headway.engine.clock import one_step
     from headway.engine.compiled import compiled_hook
     from headway.engine.setup import Jobs, grow, make_state
-    from headway.engine.tables import Clock, Step
+    from headway.engine.tables import Step
     from headway.policies.prepare import Arrivals
-    from headway.policies.redirection.tables import Note
 
     jobs = sorted(jobs, key=lambda job: job.submit)
     wl = log_of(jobs)
@@ -155,15 +155,15 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
             state, world = grow(state, world)
             continue
         assert code == Step.PASS
-        before, redirections = counters(state), state.memory.notes[Note.REDIRECTIONS]
-        hook(int(state.clock[Clock.NOW]), state)
-        arrivals = state.clock[Clock.LAST_NEW] - state.clock[Clock.FIRST_NEW]
+        before, redirections = counters(state), state.memory.notes.redirections
+        hook(int(state.clock.now), state)
+        newcomers = state.clock.last_new - state.clock.first_new
         assert (counters(state) <= theta).all()
-        if state.memory.notes[Note.REDIRECTIONS] > redirections:
+        if state.memory.notes.redirections > redirections:
             assert not counters(state).any()
         else:
             # Counters of jobs that ended are gone; at most M jobs run, and each arrival adds one to each.
-            assert counters(state).sum() <= before.sum() + arrivals * M
+            assert counters(state).sum() <= before.sum() + newcomers * M
 
 
 @pytest.mark.parametrize("filter", sorted(FILTERS))
@@ -188,11 +188,10 @@ def test_jobs_that_outlive_their_estimate_beside_a_deep_queue(pair: tuple[str, s
 
 def counters(state: State) -> Table:
     """The counters, with the newcomers that are not in them yet."""
-    from headway.policies.redirection.tables import Newcomers, Note, RedirectionJob
-
+    jobs = RedirectionJobs(state.jobs)
     notes = state.memory.notes
-    watched, groups = slice(notes[Note.WATCHED]), state.memory.newcomers[:, : notes[Note.GROUPS]]
-    newcomers = np.repeat(groups[Newcomers.MEASURE], groups[Newcomers.NUMBER])
-    assert len(newcomers) == notes[Note.UNCOUNTED]
-    counted_against = state.jobs[RedirectionJob.MEASURE, watched][:, None] >= newcomers
-    return np.asarray(state.jobs[RedirectionJob.COUNTER, watched] + counted_against.sum(axis=1))
+    watched, groups = slice(notes.watched), Newcomers(state.memory.newcomers[:, : notes.groups])
+    newcomers = np.repeat(groups.measure, groups.number)
+    assert len(newcomers) == notes.uncounted
+    counted_against = jobs.measure[watched][:, None] >= newcomers
+    return np.asarray(jobs.counter[watched] + counted_against.sum(axis=1))

@@ -11,7 +11,6 @@ from headway.changes.site_changes import scheduling
 from headway.errors import InputError, UsageError
 from headway.policies.slurm.setup.record import warm_up_days, warm_up_remark
 from headway.policies.slurm.setup.setup import settings_of
-from headway.policies.slurm.tables.settings import Setting
 from headway.site import PARENT, Site
 from headway.site.config import Config
 from headway.site.model import UNLIMITED
@@ -333,7 +332,7 @@ def test_preempt_parameters_of_newer_versions_are_those_of_the_scheduler(tmp_pat
     text = CONF.replace("bf_continue", "bf_continue,salloc_wait_nodes,max_script_size=9,delay_boot=1") + more
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     settings = settings_of(site)
-    assert settings[Setting.YOUNGEST_FIRST] == 1 and settings[Setting.PREEMPT_REORDERS] == 3
+    assert settings.youngest_first == 1 and settings.preempt_reorders == 3
     told = [one.name for one in site.not_modelled if "Parameters" in one.name or "Flags" in one.name]
     assert told[:2] == ["SchedulerParameters delay_boot", "PreemptParameters min_exempt_priority"]
     assert not any("ReconfigFlags" in name for name in told)
@@ -378,7 +377,7 @@ def test_parameters_of_newer_versions_act_as_what_they_were_made_from(tmp_path: 
     text = CONF.replace("bf_continue", parts)
     site = Site.load(site_folder(tmp_path, slurm__conf=text))
     settings = settings_of(site)
-    assert settings[Setting.DEFER] == 1 and settings[Setting.REQUEUE_WAIT] == 11
+    assert settings.defer == 1 and settings.requeue_wait == 11
     assert not any("SchedulerParameters" in one.name for one in site.not_modelled)
 
 

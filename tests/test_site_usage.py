@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from headway.policies.slurm.setup.holders import usage_rows
-from headway.policies.slurm.tables.sites import Usage
 from headway.site import Site
 from headway.site.usage import usage_at
 
@@ -80,7 +79,7 @@ def test_the_logs_own_runs_are_taken_off_and_the_rest_is_as_it_was(tmp_path: Pat
     found = usage_at(site, BEGAN)
     for who, usage in TRUE.items():
         assert found[who] == pytest.approx(usage, rel=0.01), who
-    rows = usage_rows(site, BEGAN)[Usage.RAW, len(site.qos) :]
+    rows = usage_rows(site, BEGAN).raw[len(site.qos) :]
     charged = {(one.account, one.user): rows[k] for k, one in enumerate(site.associations)}
     assert charged["chem", "bob"] == pytest.approx(5_000, rel=0.01)
     assert usage_at(site, EXPORTED) == site.usage

@@ -16,7 +16,6 @@ from headway.cli.site import site_tables
 from headway.errors import InputError
 from headway.policies.slurm.setup.setup import settings_of
 from headway.policies.slurm.setup.versions import version_remark
-from headway.policies.slurm.tables.settings import Setting
 from headway.site import Site
 from headway.site.anonymise import anonymise_site
 from headway.site.export import script
@@ -55,7 +54,7 @@ def test_version_in_the_parameters_and_the_defaults_that_follow_it(tmp_path: Pat
     assert (shown(new.version), shown(old.version)) == ("24.11", "23.02.7")
     assert new.config.get("PriorityType") == "priority/multifactor" and not new.is_linear
     assert old.config.get("PriorityType") == "priority/basic" and old.is_linear
-    assert settings_of(new)[Setting.BY_WINDOW] == 1 and settings_of(old)[Setting.BY_WINDOW] == 0
+    assert settings_of(new).by_window == 1 and settings_of(old).by_window == 0
     assert version_remark(new) == ""
 
 

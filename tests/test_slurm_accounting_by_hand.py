@@ -14,14 +14,13 @@ from typing import Any
 import pytest
 
 from headway.engine.setup import Jobs, make_state
-from headway.engine.tables import Clock, Job, Phase
+from headway.engine.tables import Phase
 from headway.jit.kernels import entry
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.life.starting import FILLING, MAIN, STARTED, try_start, weigh_at_submission
 from headway.policies.slurm.nodes.offers import UNIT
 from headway.policies.slurm.setup.life import usage_resets
 from headway.policies.slurm.tables.passes import Scratch
-from headway.policies.slurm.tables.sites import SlurmNode
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.config import Config
@@ -597,10 +596,10 @@ def test_a_submission_makes_nodes_lighter_that_count_already_for_a_limit_on_node
     arrivals = Arrivals(submit, procs, walltime, runtime, columns, platform, dict(jobs.labels), BEGAN)
     prepared = here.prepare(arrivals, on.cpus)
     state, _ = make_state(Jobs(submit, procs, walltime, runtime, prepared.plan), prepared.setup)
-    state.jobs[Job.PHASE, [0, 2]], state.clock[Clock.WAITS] = Phase.WAITING, 2
+    state.jobs.phase[[0, 2]], state.clock.waits = Phase.WAITING, 2
     state.memory.sets[Scratch.ALLOWED] = [0, 0, 0, 1]
     assert start_at(state, Scratch.ALLOWED, 0, MAIN) == STARTED
-    weights = state.memory.nodes[SlurmNode.SET_WEIGHT]
+    weights = state.memory.nodes.set_weight
     for job, heavier in ((1, [1, 1, 1, 0]), (2, [0, 0, 0, 0])):
         submit_at(state, job)
         assert ((weights - weights.min()) // UNIT).tolist() == heavier

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import headway
 from headway.policies.slurm.setup import setup
-from headway.policies.slurm.tables.settings import Setting
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Node, NodeEvent, Partition, Qos, Reservation
@@ -159,7 +158,7 @@ def test_every_run_ends_and_the_invariants_hold(
 
         def thorough(given: Site) -> Any:
             row = plain(given)
-            row[Setting.PLAIN] = 1
+            row.plain = 1
             return row
 
         patch.setattr(setup, "settings_of", thorough)

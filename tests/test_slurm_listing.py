@@ -18,9 +18,9 @@ from headway.policies.slurm.limits.listing import list_job, sort_as_slurm
 from headway.policies.slurm.queue.queue import enqueue
 from headway.policies.slurm.setup.site_tables import may_run_in_circles
 from headway.policies.slurm.tables.controller import UNSET
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Record, SlurmClock
-from headway.policies.slurm.tables.settings import Preemption, Setting
+from headway.policies.slurm.tables.jobs import SlurmJobs
+from headway.policies.slurm.tables.passes import Records
+from headway.policies.slurm.tables.settings import Preemption
 from headway.policies.spec import parse_spec
 from headway.schedule import ENDED
 from headway.site import Site
@@ -130,23 +130,21 @@ def test_the_queue_is_that_of_a_plain_merge_sort(seed: int) -> None:
     columns, on = some_jobs(random, count)
     state = state_of(log(*[(k, 1, 10, 10) for k in range(count)], **columns), on)
     memory = state.memory
-    memory.settings[Setting.CIRCLES] = 1
-    room = np.zeros((2, len(Record), memory.queue.shape[1]), np.int64)
+    memory.settings.circles = 1
+    room = np.zeros((2, len(Records), memory.queue.shape[1]), np.int64)
     memory = memory._replace(order=room[0], listed=room[1])
     state = state._replace(memory=memory)
     later = [job for job in range(count) if columns["array"][job] == UNSET and random.random() < 0.2]
     priority = [random.randrange(5) for _ in range(count)]
     for job in range(count):
         list_job(memory, job)
-        memory.jobs[SlurmJob.BEGIN, job] = 2 if job in later else 0
-        memory.jobs[SlurmJob.ENTERED, job] = 0
+        memory.jobs.begin[job] = 2 if job in later else 0
+        memory.jobs.entered[job] = 0
         enqueue(state, job)
-    queue = memory.queue[:, : memory.clock[SlurmClock.QUEUED]]
-    queue[Record.PRIORITY] = [
-        priority[first] for first in memory.jobs[SlurmJob.FIRST_TASK, queue[Record.JOB]]
-    ]
+    queue = Records(memory.queue[:, : memory.clock.queued])
+    queue.priority[:] = [priority[first] for first in memory.jobs.first_task[queue.job]]
     sort_as_slurm(memory, 1)
-    found = list(zip(queue[Record.JOB].tolist(), queue[Record.PARTITION].tolist(), strict=True))
+    found = list(zip(queue.job.tolist(), queue.partition.tolist(), strict=True))
     expected = plain_queue(columns, on, priority, later)
     assert found[: len(expected)] == expected
     assert {job for job, _ in found[len(expected) :]} == set(later)
@@ -164,8 +162,8 @@ def test_there_are_circles_where_the_right_to_preempt_ranks_nobody(
 ) -> None:
     """Three jobs of three QOS, of which some may preempt others."""
     on = ranked(*(Qos(name, preempt=tuple(preempts.get(name, ""))) for name in "abc"))
-    jobs = np.full((int(SlurmJob.HOLDS), 3), UNSET)
-    jobs[SlurmJob.QOS] = [0, 1, 2]
+    jobs = SlurmJobs(np.full((SlurmJobs["holds"], 3), UNSET))
+    jobs.qos[:] = [0, 1, 2]
     assert may_run_in_circles(on, Preemption.BY_QOS, jobs) == circles
     assert not may_run_in_circles(on, Preemption.OFF, jobs)
 

@@ -16,7 +16,7 @@ from headway.batsim.decide import Decider
 from headway.engine.tables import copy_memory
 from headway.errors import UsageError
 from headway.policies.slurm.setup import setup
-from headway.policies.slurm.tables.settings import Setting
+from headway.policies.slurm.tables.settings import Settings
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.config import Config
@@ -114,9 +114,9 @@ def test_a_cycle_that_stops_early_changes_nothing(
     quick = headway.simulate(log, platform, f"slurm(seed={seed})")
     original = setup.settings_of
 
-    def plain(site: Site) -> np.ndarray:
+    def plain(site: Site) -> Settings:
         row = original(site)
-        row[Setting.PLAIN] = 1
+        row.plain = 1
         return row
 
     with pytest.MonkeyPatch.context() as patch:

@@ -15,7 +15,7 @@ import pytest
 import headway
 from headway import Schedule
 from headway.policies.slurm.setup import setup
-from headway.policies.slurm.tables.settings import Setting
+from headway.policies.slurm.tables.settings import Settings
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos, Reservation, Switch
@@ -116,9 +116,9 @@ def simulated(log: headway.Workload, site: Site, seed: int, plain: bool) -> Sche
     """Jobs that nothing lets start are turned away when the machine was idle for an hour, not for a week."""
     original = setup.settings_of
 
-    def settings_of(site: Site) -> np.ndarray:
+    def settings_of(site: Site) -> Settings:
         row = original(site)
-        row[Setting.PLAIN], row[Setting.IDLE_AT_MOST] = plain, 3600
+        row.plain, row.idle_at_most = plain, 3600
         return row
 
     with pytest.MonkeyPatch.context() as patch:

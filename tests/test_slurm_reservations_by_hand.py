@@ -13,7 +13,6 @@ import pytest
 
 import headway
 from headway.policies.slurm.setup.life import reservation_tables
-from headway.policies.slurm.tables.life import Reservation as KeptNodes
 from headway.site import Site
 from headway.site.happenings import times_of
 from headway.site.model import DAY, Node, Partition, Reservation
@@ -142,8 +141,8 @@ def test_only_the_next_time_of_a_reservation_that_recurs_is_known() -> None:
     """The one after it is known when it is over: a plan may lie behind the next and reach into that one."""
     daily = reserved("d", HOUR, 2 * HOUR, (0,), "DAILY")
     table, _ = reservation_tables(site(reservations=(daily,)), BEGAN, 3 * DAY)
-    assert table[KeptNodes.KNOWN].tolist() == [0, *(BEGAN + 2 * HOUR + day * DAY for day in (0, 1))]
-    assert table[KeptNodes.NEXT].tolist() == [1, 2, -1]
+    assert table.known.tolist() == [0, *(BEGAN + 2 * HOUR + day * DAY for day in (0, 1))]
+    assert table.next.tolist() == [1, 2, -1]
 
 
 @pytest.mark.parametrize(("ends", "times"), [(HOUR, 5), (HOUR // 2, 2)])

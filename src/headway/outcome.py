@@ -21,7 +21,7 @@ from headway.engine.driver import counts
 from headway.engine.outages import ChangingMachine
 from headway.engine.setup import Jobs
 from headway.engine.submissions import Submissions
-from headway.engine.tables import Clock, Ended, Job, Phase, Run, Share, State
+from headway.engine.tables import Ended, Phase, Runs, ShareTable, State
 from headway.platform import Platform, processor_sets
 from headway.policies.policy import Policy
 from headway.policies.prepare import BOOTING, UNBOUNDED, OnNodes, Prepared, Sets, Sites
@@ -98,7 +98,7 @@ def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
         take_nodes(columns, state, order, prepared.on_nodes(state))
     columns.pop("entries", None)
     has_run, notes = np.ones(len(order), np.bool_), {}
-    has_run[order] = state.jobs[Job.RUN] >= 0
+    has_run[order] = state.jobs.run >= 0
     if prepared.left_out is not None:
         has_run[order] &= ~prepared.left_out(state)
     if prepared.notes is not None:
@@ -143,7 +143,7 @@ def as_submitted(workload: Workload, submissions: Submissions, order: Column) ->
 
 def reason(ran: Ran, job: int) -> tuple[str, str]:
     """Rule and action of the ledger for a job that never ran, or is left out."""
-    if ran.submissions is not None and ran.state.jobs[Job.PHASE, job] == Phase.FUTURE:
+    if ran.submissions is not None and ran.state.jobs.phase[job] == Phase.FUTURE:
         return "feedback", "the job that its user waited for never ended: not submitted"
     return ran.prepared.refused(ran.state, job)
 
@@ -172,25 +172,25 @@ def outcome(
     before their program begins. Where the pools are nodes, ``nodes`` has the number of each. ``sets`` are the
     processors of runs, where they are known. What stands at a job that was refused means nothing.
     """
-    log = state.runs[:, : max(state.clock[Clock.RUNS], min(len(order), 1))]
-    last = in_file_order(state.jobs[Job.RUN], order)
+    log = Runs(state.runs[:, : max(state.clock.runs, min(len(order), 1))])
+    last = in_file_order(state.jobs.run, order)
     columns: dict[str, Any] = {
-        "start": log[Run.START, last],
-        "end": log[Run.END, last],
-        "why": log[Run.WHY, last].astype(np.uint8),
-        "killed": log[Run.ENDED, last] == Ended.AT_WALLTIME,
-        "promise": in_file_order(state.jobs[Job.PROMISE], order),
+        "start": log.start[last],
+        "end": log.end[last],
+        "why": log.why[last].astype(np.uint8),
+        "killed": log.ended[last] == Ended.AT_WALLTIME,
+        "promise": in_file_order(state.jobs.promise, order),
     }
     if pools:
-        columns |= {"group": log[Run.POOL, last], "labels": {"group": tuple(pools)}}
+        columns |= {"group": log.pool[last], "labels": {"group": tuple(pools)}}
     if lead in (SWAP_IN, BOOTING):
-        columns["start"] = np.minimum(columns["start"] + log[Run.LEAD, last], columns["end"])
-    started = np.count_nonzero(state.jobs[Job.RUN] >= 0)
-    several = state.clock[Clock.RUNS] > started or given_up(log[Run.ENDED]).any()
-    if several or (lead == LOADING and log[Run.LEAD].any()) or (sets and sets.of_run):
+        columns["start"] = np.minimum(columns["start"] + log.lead[last], columns["end"])
+    started = np.count_nonzero(state.jobs.run >= 0)
+    several = state.clock.runs > started or given_up(log.ended).any()
+    if several or (lead == LOADING and log.lead.any()) or (sets and sets.of_run):
         add_pieces(columns, state, order, bool(pools) or nodes is not None, lead, sets)
     if nodes is not None:
-        columns["node"] = nodes[log[Run.POOL, last]]
+        columns["node"] = nodes[log.pool[last]]
         pieces = columns.get("pieces")
         if pieces is not None:
             pieces.node, pieces.group = nodes[pieces.group], None
@@ -217,17 +217,18 @@ def add_pieces(
 
     A run that was resumed began with its first piece.
     """
-    log = state.runs[:, : state.clock[Clock.RUNS]]
-    some = np.bincount(log[Run.JOB], minlength=len(order))[log[Run.JOB]] > 1
-    some |= given_up(log[Run.ENDED])
+    log = Runs(state.runs[:, : state.clock.runs])
+    some = np.bincount(log.job, minlength=len(order))[log.job] > 1
+    some |= given_up(log.ended)
     if lead == LOADING:
-        some |= log[Run.LEAD] > 0
+        some |= log.lead > 0
     if sets is not None:
         some[list(sets.of_run)] = True
     chosen = np.flatnonzero(some)
-    chosen = chosen[np.argsort(log[Run.JOB, chosen], kind="stable")]
+    chosen = chosen[np.argsort(log.job[chosen], kind="stable")]
     job, start, end, ended, pool, ahead = (
-        log[row, chosen] for row in (Run.JOB, Run.START, Run.END, Run.ENDED, Run.POOL, Run.LEAD)
+        log[row, chosen]
+        for row in (Runs["job"], Runs["start"], Runs["end"], Runs["ended"], Runs["pool"], Runs["lead"])
     )
     suspended = np.append(job[1:] == job[:-1], False) & (ended == Ended.BY_SUSPENSION)
     resumed = np.append(False, suspended[:-1]) if len(job) else suspended
@@ -260,12 +261,12 @@ def add_pieces(
         state=states[part],
         start=begins[entry, part],
         end=ends[entry, part],
-        procs=state.jobs[Job.PROCS, job][entry],
+        procs=state.jobs.procs[job][entry],
         ended=how[entry, part],
         group=pool[entry] if grouped else None,
     )
     if sets is not None:
-        name_processors(pieces, chosen[entry], log[Run.JOB], sets)
+        name_processors(pieces, chosen[entry], log.job, sets)
     columns["pieces"], columns["entries"] = pieces, chosen[entry]
     highest = np.full(len(order), -1, np.int64)
     np.maximum.at(highest, row, run)
@@ -273,7 +274,7 @@ def add_pieces(
     for place in gap[::-1]:  # of several the first one comes last, and stays
         columns["start"][row[place]] = start[place]
         if lead != SWAP_IN:  # where jobs resume on their processors, that they did is what is told
-            columns["why"][row[place]] = log[Run.WHY, chosen[place]]
+            columns["why"][row[place]] = log.why[chosen[place]]
 
 
 def name_processors(pieces: Pieces, runs: Column, job_of: Column, sets: Sets) -> None:
@@ -344,26 +345,27 @@ def take_places(columns: dict[str, Any], clusters: Sequence[str], sites: Sites |
 
 def take_nodes(columns: dict[str, Any], state: State, order: Column, where: OnNodes) -> None:
     """Add partitions, shares of named nodes and the CPUs that jobs got, which whole nodes make more."""
-    run = in_file_order(state.jobs[Job.RUN], order)
+    run = in_file_order(state.jobs.run, order)
     columns["shares"] = shares_of_runs(state, run, where.nodes)
     pieces = columns.get("pieces")
     if pieces is not None:
         pieces.shares = shares_of_runs(state, columns["entries"], where.nodes)
         pieces.procs = pieces.shares.totals(len(pieces))
     columns["partition"] = in_file_order(where.partition, order)
-    columns["procs"] = in_file_order(state.jobs[Job.PROCS], order)
+    columns["procs"] = in_file_order(state.jobs.procs, order)
     columns["walltime"] = as_limited(columns, order, run, where.walltime)
     columns["labels"] = {**columns.get("labels", {}), "partition": tuple(where.partitions), **where.labels}
 
 
 def shares_of_runs(state: State, run: Column, nodes: Sequence[str]) -> Shares:
     """What some runs of the log (-1: none) had of named nodes."""
-    first = np.append(state.runs[Run.SHARE, : state.clock[Clock.RUNS]], state.clock[Clock.SHARES])
+    first = np.append(state.runs.share[: state.clock.runs], state.clock.shares)
     count = np.where(run >= 0, first[run + 1] - first[run], 0)
     row = np.repeat(np.arange(len(run)), count)
     entry = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[run], count)
     node, cpus, memory, alone = (
-        state.shares[kind, entry] for kind in (Share.NODE, Share.CPUS, Share.MEMORY, Share.ALONE)
+        state.shares[kind, entry]
+        for kind in (ShareTable["node"], ShareTable["cpus"], ShareTable["memory_mb"], ShareTable["alone"])
     )
     return Shares(row, node, cpus, memory, alone > 0, tuple(nodes))
 
@@ -399,24 +401,24 @@ def select_jobs(columns: dict[str, Any], ran: npt.NDArray[np.bool_]) -> dict[str
 
 def as_run(state: State, order: Column, workload: Workload) -> dict[str, Column]:
     """Size, walltime and run time of each job in file order where the policy chose them; else nothing."""
-    over, runtime = state.jobs[Job.STRETCH_OVER], workload.runtime
-    if not (over > 0).any() and (state.jobs[Job.PROCS] == workload.procs[order]).all():
+    over, runtime = state.jobs.stretch_over, workload.runtime
+    if not (over > 0).any() and (state.jobs.procs == workload.procs[order]).all():
         return _outlived(state, order, runtime)
     took = [
         -(-int(time) * int(by) // int(divisor)) if divisor > 0 else int(time)
-        for time, by, divisor in zip(runtime[order], state.jobs[Job.STRETCH_BY], over, strict=True)
+        for time, by, divisor in zip(runtime[order], state.jobs.stretch_by, over, strict=True)
     ]
-    rows = {"procs": state.jobs[Job.PROCS], "walltime": state.jobs[Job.WALL], "runtime": np.array(took)}
+    rows = {"procs": state.jobs.procs, "walltime": state.jobs.wall, "runtime": np.array(took)}
     return {name: in_file_order(row, order) for name, row in rows.items()}
 
 
 def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]:
     """Walltimes in file order where the policy let some jobs go on: what these took; else nothing."""
-    if not len(order) or state.jobs[Job.WALL].max() < UNBOUNDED:
+    if not len(order) or state.jobs.wall.max() < UNBOUNDED:
         return {}
-    wall = in_file_order(state.jobs[Job.WALL], order)
+    wall = in_file_order(state.jobs.wall, order)
     free = wall >= UNBOUNDED
-    walltime = np.where(free, in_file_order(state.jobs[Job.PLAN], order), wall)
+    walltime = np.where(free, in_file_order(state.jobs.plan, order), wall)
     if not (free & (runtime > walltime)).any():
         return {}
     return {"walltime": np.where(free, np.maximum(walltime, runtime), walltime)}
@@ -424,8 +426,8 @@ def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]
 
 def with_lost(columns: dict[str, Any], workload: Workload, state: State, order: Column) -> Workload:
     """Let jobs that were lost have run as long as they did; the ledger has them."""
-    last = in_file_order(state.jobs[Job.RUN], order)
-    ended = np.where(last < 0, -1, state.runs[Run.ENDED, last])
+    last = in_file_order(state.jobs.run, order)
+    ended = np.where(last < 0, -1, state.runs.ended[last])
     if not given_up(ended).any():
         return workload
     runtime = columns.get("runtime", workload.runtime).copy()

@@ -18,7 +18,7 @@ from unittest.mock import patch
 import numpy as np
 
 from headway.engine.setup import Jobs, Progress, Setup
-from headway.engine.tables import Clock, State, Table
+from headway.engine.tables import State, Table
 from headway.jit.kernels import as_written
 from headway.policies.grid import molding, tables
 from headway.policies.grid import notes as memory
@@ -52,19 +52,19 @@ class Shaping:
     def sizes(self, cluster: int, job: int) -> tuple[int, int]:
         """The fewest and the most processors of a cluster that a job may have; (1, 0) if it cannot run."""
         room = self.widest[cluster]
-        if self._of(tables.Task.OUT_OF, job) == 0:
-            procs = self._of(tables.Task.TRACE_PROCS, job)
+        if self._of(tables.Tasks["out_of"], job) == 0:
+            procs = self._of(tables.Tasks["trace_procs"], job)
             return (procs, procs) if procs <= room else (1, 0)
-        limit = self._of(tables.Task.LIMIT, job)
+        limit = self._of(tables.Tasks["limit"], job)
         return 1, min(limit, room) if limit > 0 else room
 
     def shape(self, cluster: int, job: int, procs: int) -> Shape:
         """A job on so many processors of a cluster."""
         speed, over = self.speeds[cluster]
-        of, out_of = self._of(tables.Task.OF, job), self._of(tables.Task.OUT_OF, job)
+        of, out_of = self._of(tables.Tasks["of"], job), self._of(tables.Tasks["out_of"], job)
         if out_of == 0:
             return Shape(procs, over, speed)
-        logged = self._of(tables.Task.SPEEDUP, job), self._of(tables.Task.SPEEDUP_OVER, job)
+        logged = self._of(tables.Tasks["speedup"], job), self._of(tables.Tasks["speedup_over"], job)
         here = law_of(self.spec, of, out_of, procs)
         return Shape(procs, *as_written(molding.stretch)(*logged, *here, speed, over))
 
@@ -189,7 +189,7 @@ class Grid:
     @property
     def watchful(self) -> bool:
         """Whether there are events, and the agent has tasks that may wait."""
-        return self.period > 0 and bool(self.agent.memory.counts[memory.Count.TASKS] > 0)
+        return self.period > 0 and bool(self.agent.memory.counts.tasks > 0)
 
     def welcome(self, job: int) -> None:
         """A local job goes to its cluster, any other to the agent."""
@@ -201,14 +201,14 @@ class Grid:
 
     def count(self) -> None:
         """Take note of who waits before the policies' turns."""
-        waiting = sum(int(cluster.state.clock[Clock.WAITS]) for cluster in self.clusters)
+        waiting = sum(int(cluster.state.clock.waits) for cluster in self.clusters)
         self.instants += 1
         self.waits_sum += waiting
         self.waits_max = max(self.waits_max, waiting)
 
     def finished(self) -> int:
         """Jobs that have ended so far."""
-        return sum(int(cluster.state.clock[Clock.FINISHED]) for cluster in self.clusters) + len(self.refused)
+        return sum(int(cluster.state.clock.finished) for cluster in self.clusters) + len(self.refused)
 
     @property
     def not_taken(self) -> int:
@@ -226,10 +226,12 @@ class Grid:
         tasks, made = self.agent.tasks, self.agent.moves
         known, columns = self.agent.memory, np.zeros((len(memory.Known), len(self.jobs)), np.int64)
         columns[:, tasks] = known.tasks[:, : len(tasks)]
-        counts = known.counts.copy()
-        counts[memory.Count.MOVES] = len(made)
+        counts = memory.Counts(known.counts.table.copy())
+        counts.moves = len(made)
         log = [[getattr(move, name) for move in made] for name in ("task", *MOVE[1:])]
-        return known._replace(counts=counts, tasks=columns, moves=np.array(log, np.int64))
+        return known._replace(
+            counts=counts, tasks=memory.Known(columns), moves=memory.Moves(np.array(log, np.int64))
+        )
 
 
 @contextmanager
@@ -253,11 +255,11 @@ def composed_in_python(server: type[ClusterServer] = ClusterServer) -> Iterator[
             spec.whole("oldest"),
         )
         period = 0 if spec.word("mode") == "none" else microseconds_of(spec, "period")
-        grid = Grid(jobs, run.rows[tables.Task.HOME], clusters, servers, agent, period)  # type: ignore[attr-defined]
+        grid = Grid(jobs, tables.Tasks(run.rows).home, clusters, servers, agent, period)  # type: ignore[attr-defined]
         grid.run()
         run.grid = grid  # type: ignore[attr-defined]
         run.room = max(run.room, len(agent.moves))  # type: ignore[attr-defined]
-        moved = grid.notes.tasks[memory.Known.TIMES_MOVED]
+        moved = grid.notes.tasks.times_moved
         return gathered(grid, run._first_pools(), run._told(), moved)  # type: ignore[attr-defined]
 
     with patch("headway.policies.grid.composed.setup._Run.drive", drive):

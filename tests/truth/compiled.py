@@ -15,16 +15,9 @@ from headway.engine.tables import (
     NODE_ROWS,
     OPEN,
     SHARE_ROWS,
-    Clock,
     Fault,
-    Job,
-    Node,
     Phase,
-    Pool,
-    Share,
-)
-from headway.engine.tables import (
-    Run as RunRow,
+    ShareTable,
 )
 from headway.jit.kernels import entry
 from headway.policies.prepare import Arrivals
@@ -35,11 +28,10 @@ from headway.policies.slurm.nodes.cores import WORD as CORES
 from headway.policies.slurm.queue.queue import FOR_RESERVATION, sort_queue
 from headway.policies.slurm.setup.life import gres_names
 from headway.policies.slurm.tables.controller import UNSET
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Array, Licence, Reservation
-from headway.policies.slurm.tables.passes import Record, SlurmClock
-from headway.policies.slurm.tables.settings import Setting
-from headway.policies.slurm.tables.sites import Partition, SlurmNode, Tres, Usage
+from headway.policies.slurm.tables.jobs import SlurmJobs
+from headway.policies.slurm.tables.life import Reservations
+from headway.policies.slurm.tables.passes import SlurmClock
+from headway.policies.slurm.tables.sites import Partitions, Tres
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.units import NEVER, SECOND
@@ -55,8 +47,8 @@ from truth.runs import Run
 
 WORD = (1 << 64) - 1
 COUNTS = (
-    SlurmClock.QUEUED, SlurmClock.RUNNING, SlurmClock.COMPLETING, SlurmClock.PENDING, SlurmClock.GRACES,
-    SlurmClock.RETURNED,
+    SlurmClock["queued"], SlurmClock["running"], SlurmClock["completing"], SlurmClock["pending"],
+    SlurmClock["graces"], SlurmClock["returned"],
 )  # fmt: skip
 """Entries of tables that a question is asked without, or that are laid for it."""
 
@@ -110,7 +102,7 @@ class Compiled:
         prepared = policy.prepare(arrivals, site.cpus)
         self.state, _ = make_state(Jobs(submit, procs, walltime, runtime, prepared.plan), prepared.setup)
         self.memory = self.state.memory
-        self.begin = self.memory.jobs.copy()
+        self.begin = self.memory.jobs.table.copy()
         numbers, (arrays, tasks) = workload.job, (workload.columns[name] for name in ("array", "array_task"))
         self.ids = [
             (int(arrays[row]), int(tasks[row])) if arrays[row] >= 0 else (int(numbers[row]), -1)
@@ -129,28 +121,24 @@ class Compiled:
         for table in (memory.held, memory.users, memory.accounts):
             table[:] = 0
         memory.holders[3] = 0  # running jobs
-        memory.licences[Licence.USED] = 0
+        memory.licences.used[:] = 0
         for row in COUNTS:
             memory.clock[row] = 0
-        state.clock[Clock.RUNS] = state.clock[Clock.SHARES] = state.clock[Clock.WAITS] = 0
-        state.clock[Clock.NOW] = (reference.now - self.origin) * SECOND
-        state.pools[Pool.FREE, 0] = state.pools[Pool.SIZE, 0]
-        state.nodes[Node.FREE_CPUS], state.nodes[Node.FREE_MEMORY] = (
-            state.nodes[Node.CPUS],
-            state.nodes[Node.MEMORY],
+        state.clock.runs = state.clock.shares = state.clock.waits = 0
+        state.clock.now = (reference.now - self.origin) * SECOND
+        state.pools.free[0] = state.pools.size[0]
+        state.nodes.free_cpus[:], state.nodes.free_memory[:] = (
+            state.nodes.cpus,
+            state.nodes.memory_mb,
         )
-        state.nodes[Node.RUNS] = state.nodes[Node.ALONE] = 0
+        state.nodes.runs[:] = state.nodes.alone[:] = 0
         state.nodes[NODE_ROWS:] = memory.gres_total
-        memory.nodes[SlurmNode.COMPLETING] = [
-            reference.completing >> i & 1 for i in range(state.nodes.shape[1])
-        ]
-        memory.nodes[SlurmNode.USABLE] = [
-            1 - (reference.unusable >> i & 1) for i in range(state.nodes.shape[1])
-        ]
-        memory.nodes[SlurmNode.SET_WEIGHT] = reference.weights
+        memory.nodes.completing[:] = [reference.completing >> i & 1 for i in range(state.nodes.shape[1])]
+        memory.nodes.usable[:] = [1 - (reference.unusable >> i & 1) for i in range(state.nodes.shape[1])]
+        memory.nodes.set_weight[:] = reference.weights
         memory.arrays[1:] = 0
         for name, part in self.partitions.items():
-            memory.partitions[Partition.UP, part] = reference.machine.partitions[name].up
+            memory.partitions.up[part] = reference.machine.partitions[name].up
         self.lay_reservations(reference)
         self.lay_usage(reference)
         for held in sorted(reference.running, key=lambda one: (one.end, one.job.made)):
@@ -159,7 +147,7 @@ class Compiled:
             for task in job.waiting_tasks or (job.task,):
                 self.lay_waiting(reference, job, self.place[job.id, task])
         lay_order(state)
-        memory.clock[SlurmClock.PENDING] = state.clock[Clock.WAITS]
+        memory.clock.pending = state.clock.waits
 
     def place_of(self, job: ReferenceJob) -> int:
         """The place of a job or of one task of an array."""
@@ -168,28 +156,28 @@ class Compiled:
     def lay_waiting(self, reference: ReferenceState, job: ReferenceJob, place: int) -> None:
         """Let a job or task wait with a record for each of its partitions."""
         state, memory = self.state, self.memory
-        state.jobs[Job.PHASE, place], state.jobs[Job.RUN, place] = Phase.WAITING, -1
-        state.clock[Clock.WAITS] += 1
-        memory.jobs[[SlurmJob.KEPT_BACK, SlurmJob.HELD], place] = 0
-        memory.jobs[SlurmJob.BEGIN, place] = job.eligible or job.submit
-        memory.jobs[SlurmJob.ENTERED, place] = job.submit
+        state.jobs.phase[place], state.jobs.run[place] = Phase.WAITING, -1
+        state.clock.waits += 1
+        memory.jobs[[SlurmJobs["kept_back"], SlurmJobs["held"]], place] = 0
+        memory.jobs.begin[place] = job.eligible or job.submit
+        memory.jobs.entered[place] = job.submit
         if job.waiting_tasks:
-            memory.arrays[Array.LISTED, memory.jobs[SlurmJob.ARRAY, place]] = job.made
+            memory.arrays.listed[memory.jobs.array[place]] = job.made
         else:
-            memory.jobs[SlurmJob.LISTED, place] = job.made
-        memory.clock[SlurmClock.LISTS] = max(memory.clock[SlurmClock.LISTS], job.made)
+            memory.jobs.listed[place] = job.made
+        memory.clock.lists = max(memory.clock.lists, job.made)
         if reference.preemption is not None:
-            memory.jobs[SlurmJob.TOOK_VICTIMS, place] = reference.preemption.begun.get(job.id, UNSET)
+            memory.jobs.took_victims[place] = reference.preemption.begun.get(job.id, UNSET)
         for k, name in enumerate(job.partitions):
-            part, at = self.partitions[name], int(memory.clock[SlurmClock.QUEUED])
-            longest = memory.partitions[Partition.MAX_MINUTES, part]
+            part, at = self.partitions[name], int(memory.clock.queued)
+            longest = memory.partitions.max_minutes[part]
             if longest >= 0 and (job.time_min or job.limit) > longest:
                 continue
-            tier = int(memory.partitions[Partition.TIER, part]) + (FOR_RESERVATION if job.reservation else 0)
-            memory.queue[Record.JOB, at], memory.queue[Record.PARTITION, at] = place, part
-            memory.queue[Record.TIER, at], memory.queue[Record.PRIORITY, at] = tier, job.priority_for(name)
-            memory.queue[Record.PLACE, at] = k
-            memory.clock[SlurmClock.QUEUED] = at + 1
+            tier = int(memory.partitions.tier[part]) + (FOR_RESERVATION if job.reservation else 0)
+            memory.queue.job[at], memory.queue.partition[at] = place, part
+            memory.queue.tier[at], memory.queue.priority[at] = tier, job.priority_for(name)
+            memory.queue.place[at] = k
+            memory.clock.queued = at + 1
 
     def lay_reservations(self, reference: ReferenceState) -> None:
         """Reservations as they stand; the others are not known yet, or no more."""
@@ -197,15 +185,15 @@ class Compiled:
         for place, one in enumerate(self.site.reservations):
             made = known.get(one.name)
             times = (NEVER, 0, 0) if made is None else (0, made.start, made.end)
-            rows = [Reservation.KNOWN, Reservation.START, Reservation.END]
+            rows = [Reservations["known"], Reservations["start"], Reservations["end"]]
             self.memory.reservations[rows, place] = times
-        self.memory.reservations[Reservation.FAILED] = UNSET
+        self.memory.reservations.failed[:] = UNSET
 
     def lay_usage(self, reference: ReferenceState) -> None:
         """Minutes and wall time that accounts and QOS have used, as of the last calculation."""
         if not isinstance(reference.limits, AccountLimits):
             return
-        self.memory.clock[SlurmClock.PRIORITY_LAST] = reference.limits.accounts.calculated
+        self.memory.clock.priority_last = reference.limits.accounts.calculated
         names = ["cpu", "mem", "node", "billing"]
         accounts = reference.limits.accounts
         of: dict[tuple[str, str], Association | Qos] = {
@@ -214,7 +202,7 @@ class Compiled:
         holders: list[Association | Qos | None] = [accounts.qos.get(one.name) for one in self.site.qos]
         holders += [of.get((one.account, one.user)) for one in self.site.associations]
         for holder, found in enumerate(holders):
-            self.memory.usage[Usage.WALL, holder] = found.used_wall if found else 0.0
+            self.memory.usage.wall[holder] = found.used_wall if found else 0.0
             for tres, name in enumerate(names):
                 self.memory.used[holder, tres] = found.used_seconds.get(name, 0.0) if found else 0.0
 
@@ -225,12 +213,12 @@ class Compiled:
         found[: memory.gres_asked.shape[0]] = memory.gres_asked[:, job]
         if node in held.gres:
             found[: memory.gres_asked.shape[0]] = self.dealt(held.gres[node])
-        words = int(memory.settings[Setting.CORE_WORDS])
-        level = int(memory.partitions[Partition.LEVEL, self.partitions[held.partition]])
+        words = int(memory.settings.core_words)
+        level = int(memory.partitions.level[self.partitions[held.partition]])
         for word in range(words):
             row = memory.gres_asked.shape[0] + level * words + word
             found[row] = held.cores[node] >> (CORES * word) & ((1 << CORES) - 1)
-        for counter in (Partition.CPUS_ROW, Partition.PRIVATE_ROW):
+        for counter in (Partitions["cpus_row"], Partitions["private_row"]):
             row = int(memory.partitions[counter, self.partitions[held.partition]])
             if row != UNSET:
                 found[row] = held.cpus[node]
@@ -247,56 +235,60 @@ class Compiled:
         state, memory = self.state, self.memory
         job, run, count = (
             self.place_of(held.job),
-            int(state.clock[Clock.RUNS]),
-            int(state.clock[Clock.SHARES]),
+            int(state.clock.runs),
+            int(state.clock.shares),
         )
-        state.jobs[Job.PHASE, job], state.jobs[Job.RUN, job] = (
+        state.jobs.phase[job], state.jobs.run[job] = (
             (Phase.SUSPENDED if held.suspended else Phase.RUNNING),
             run,
         )
-        memory.jobs[SlurmJob.LISTED, job] = held.job.made
-        memory.clock[SlurmClock.LISTS] = max(memory.clock[SlurmClock.LISTS], held.job.made)
-        state.runs[RunRow.JOB, run], state.runs[RunRow.SHARE, run], state.runs[RunRow.END, run] = (
+        memory.jobs.listed[job] = held.job.made
+        memory.clock.lists = max(memory.clock.lists, held.job.made)
+        state.runs.job[run], state.runs.share[run], state.runs.end[run] = (
             job,
             count,
             OPEN,
         )
         for node in members(held.nodes):
             cpus, mb = held.cpus[node], held.memory.get(node, 0)
-            state.shares[[Share.NODE, Share.CPUS, Share.MEMORY, Share.ALONE], count] = (
+            state.shares[
+                [ShareTable["node"], ShareTable["cpus"], ShareTable["memory_mb"], ShareTable["alone"]], count
+            ] = (
                 node,
                 cpus,
                 mb,
                 held.job.whole,
             )
             if not held.suspended:
-                state.nodes[Node.FREE_CPUS, node] -= cpus
-                state.nodes[Node.RUNS, node] += 1
-                state.nodes[Node.ALONE, node] += held.job.whole
-            state.nodes[Node.FREE_MEMORY, node] -= mb
+                state.nodes.free_cpus[node] -= cpus
+                state.nodes.runs[node] += 1
+                state.nodes.alone[node] += held.job.whole
+            state.nodes.free_memory[node] -= mb
             further = self.further(held, job, node)
             state.shares[SHARE_ROWS:, count] = further
             state.nodes[NODE_ROWS:, node] -= further
             count += 1
-        state.clock[Clock.RUNS], state.clock[Clock.SHARES] = run + 1, count
+        state.clock.runs, state.clock.shares = run + 1, count
         total = sum(held.cpus.values())
-        state.pools[Pool.FREE, 0] -= 0 if held.suspended else total
-        at = memory.clock[SlurmClock.RUNNING]
+        state.pools.free[0] -= 0 if held.suspended else total
+        at = memory.clock.running
         memory.running[:, at] = held.end, job
-        memory.clock[SlurmClock.RUNNING] += 1
-        memory.jobs[[SlurmJob.PARTITION, SlurmJob.STARTED, SlurmJob.ENDS], job] = (
+        memory.clock.running += 1
+        memory.jobs[[SlurmJobs["partition"], SlurmJobs["started"], SlurmJobs["ends"]], job] = (
             self.partitions[held.partition], held.start, held.end
         )  # fmt: skip
-        memory.jobs[SlurmJob.HOLDS + Tres.CPU, job] = memory.jobs[SlurmJob.HOLDS + Tres.BILLING, job] = total
-        memory.jobs[SlurmJob.HOLDS + Tres.NODE, job] = held.nodes.bit_count()
+        memory.jobs[SlurmJobs["holds"] + Tres.CPU, job] = memory.jobs[
+            SlurmJobs["holds"] + Tres.BILLING, job
+        ] = total
+        memory.jobs[SlurmJobs["holds"] + Tres.NODE, job] = held.nodes.bit_count()
         for resource, tres in enumerate(memory.gres_tres.tolist()):
             if tres != UNSET:
                 has = [self.further(held, job, node)[resource] for node in members(held.nodes)]
-                memory.jobs[SlurmJob.HOLDS + tres, job] = sum(has)
-        if memory.jobs[SlurmJob.ARRAY, job] != UNSET:
-            memory.arrays[Array.RUNNING, memory.jobs[SlurmJob.ARRAY, job]] += 1
-        memory.licences[Licence.USED] += memory.licences_asked[:, job]
-        if memory.settings[Setting.ENFORCE]:
+                memory.jobs[SlurmJobs["holds"] + tres, job] = sum(has)
+        if memory.jobs.array[job] != UNSET:
+            memory.arrays.running[memory.jobs.array[job]] += 1
+        memory.licences.used[:] += memory.licences_asked[:, job]
+        if memory.settings.enforce:
             count_running(state, job)
 
     def node_set(self, row: np.ndarray[Any, Any]) -> int:
@@ -306,37 +298,37 @@ class Compiled:
     def started(self, reference: ReferenceState, before: int) -> list[Start]:
         """The runs that were opened since, as the reference tells them; those that ended are its victims."""
         state, found = self.state, []
-        if state.clock[Clock.FAULT] != Fault.NONE:
+        if state.clock.fault != Fault.NONE:
             raise refusal(state, None)
         jobs = waiting(reference)
         running = {self.place_of(held.job): held for held in reference.running}
-        for run in range(int(state.clock[Clock.RUNS])):
-            place = int(state.runs[RunRow.JOB, run])
+        for run in range(int(state.clock.runs)):
+            place = int(state.runs.job[run])
             if run < before:
-                graced = self.memory.jobs[SlurmJob.ENDS, place] < running[place].end
-                if state.runs[RunRow.END, run] != OPEN or graced:
+                graced = self.memory.jobs.ends[place] < running[place].end
+                if state.runs.end[run] != OPEN or graced:
                     reference.preempted.append((running[place].job, running[place]))
                 continue
-            last = run + 1 < state.clock[Clock.RUNS]
-            end = state.runs[RunRow.SHARE, run + 1] if last else state.clock[Clock.SHARES]
-            nodes = sum(1 << int(n) for n in state.shares[Share.NODE, state.runs[RunRow.SHARE, run] : end])
+            last = run + 1 < state.clock.runs
+            end = state.runs.share[run + 1] if last else state.clock.shares
+            nodes = sum(1 << int(n) for n in state.shares.node[state.runs.share[run] : end])
             _, task = self.ids[place]
             job = jobs[self.ids[place]]
             if job.waiting_tasks:
                 job.waiting_tasks = tuple(one for one in job.waiting_tasks if one != task) or (task,)
                 job = replace(job, task=task, waiting_tasks=())
-            ends = int(self.memory.jobs[SlurmJob.ENDS, place])
+            ends = int(self.memory.jobs.ends[place])
             found.append(Start(job, "", Allocation(job, "", nodes, {}, {}, reference.now, ends)))
-        reference.weights = self.memory.nodes[SlurmNode.SET_WEIGHT].tolist()
+        reference.weights = self.memory.nodes.set_weight.tolist()
         return found
 
     def backfill_cycle(self, reference: ReferenceState) -> Cycle:
         """What the reference's function of this name gives."""
         self.lay(reference)
-        before = int(self.state.clock[Clock.RUNS])
+        before = int(self.state.clock.runs)
         cycle_at(self.state, reference.now)
         jobs, cycle = waiting(reference), Cycle()
-        for k in range(int(self.memory.clock[SlurmClock.PLANS])):
+        for k in range(int(self.memory.clock.plans)):
             place, start, end = self.memory.plans[:, k].tolist()
             nodes = self.node_set(self.memory.words_planned[k])
             waits = start == reference.now + 1 and bool(nodes & reference.completing)
@@ -348,6 +340,6 @@ class Compiled:
     def main_pass(self, reference: ReferenceState, *, full: bool) -> tuple[list[Start], bool]:
         """What the reference's function of this name gives."""
         self.lay(reference)
-        before = int(self.state.clock[Clock.RUNS])
+        before = int(self.state.clock.runs)
         pass_at(self.state, reference.now, full)
         return self.started(reference, before), False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway.batsim.messages import Event, Message, asked_by, queried, ranges, seconds
-from headway.engine.tables import OPEN, Clock, Job, Phase, Run
+from headway.engine.tables import OPEN, JobTable, Phase
 from headway.errors import InputError, PolicyError, UsageError
 from headway.platform import Platform
 from headway.policies.joining import Joining
@@ -120,7 +120,7 @@ class Decider:
         if procs > line.widest or procs < 1:
             return [Event(now, "REJECT_JOB", {"job_id": name})]
         rows = line.rows(procs, planned)
-        rows[Job.WALL] = UNBOUNDED  # the end is Batsim's to tell
+        rows[JobTable["wall"]] = UNBOUNDED  # the end is Batsim's to tell
         self.numbers[name] = line.driver.join(rows, UNBOUNDED)
         self.names.append(name)
         return []
@@ -135,23 +135,23 @@ class Decider:
         driver = self._line().driver
         state = driver.state
         requests = []
-        for run in range(self.seen, int(state.clock[Clock.RUNS])):
-            number = int(state.runs[Run.JOB, run])
-            if state.runs[Run.END, run] != OPEN:
+        for run in range(self.seen, int(state.clock.runs)):
+            number = int(state.runs.job[run])
+            if state.runs.end[run] != OPEN:
                 raise PolicyError(
                     f"at {seconds(now)} s {self.spec.brief} stopped {self.names[number]} again, for which "
                     "Batsim's protocol has no request"
                 )
-            procs = int(state.jobs[Job.PROCS, number])
+            procs = int(state.jobs.procs[number])
             self.machines[number], self.free = self.free[:procs], self.free[procs:]
             data = {"job_id": self.names[number], "alloc": ranges(self.machines[number])}
             requests.append(Event(now, "EXECUTE_JOB", data))
-        self.seen = int(state.clock[Clock.RUNS])
+        self.seen = int(state.clock.runs)
         for name, number in list(self.numbers.items()):
-            if state.jobs[Job.PHASE, number] == Phase.REFUSED:
+            if state.jobs.phase[number] == Phase.REFUSED:
                 requests.append(Event(now, "REJECT_JOB", {"job_id": name}))
                 del self.numbers[name]
-        wake = int(state.clock[Clock.WAKE])
+        wake = int(state.clock.wake)
         if now < wake < NEVER and wake != self.called:
             self.called = wake
             requests.append(Event(now, "CALL_ME_LATER", {"timestamp": seconds(wake)}))
@@ -160,4 +160,4 @@ class Decider:
     @property
     def finished(self) -> int:
         """Jobs that have ended."""
-        return 0 if self.line is None else int(self.line.driver.state.clock[Clock.FINISHED])
+        return 0 if self.line is None else int(self.line.driver.state.clock.finished)

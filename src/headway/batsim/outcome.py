@@ -12,8 +12,7 @@ import numpy as np
 from headway.batsim.messages import ranges
 from headway.batsim.simulation import Job, Simulation
 from headway.engine.driver import counts
-from headway.engine.tables import Ended, Run
-from headway.engine.tables import Job as JobRow
+from headway.engine.tables import Ended, Runs
 from headway.export import COLUMNS
 from headway.platform import Platform
 from headway.policies.prepare import UNBOUNDED
@@ -32,8 +31,10 @@ def schedule_of(simulation: Simulation, policy: str) -> Result:
     """The schedule of a simulation that is over, with the processors that each job had."""
     state = simulation.driver.state
     ran = sorted(simulation.ran(), key=lambda job: (job.row < 0, job.row if job.row >= 0 else job.number))
-    runs = state.jobs[JobRow.RUN, [job.number for job in ran]]
-    start, end, why, ended = (state.runs[row, runs] for row in (Run.START, Run.END, Run.WHY, Run.ENDED))
+    runs = state.jobs.run[[job.number for job in ran]]
+    start, end, why, ended = (
+        state.runs[row, runs] for row in (Runs["start"], Runs["end"], Runs["why"], Runs["ended"])
+    )
     workload = _as_run(simulation, ran, end - start)
     killed = ended == Ended.AT_WALLTIME
     pieces = Pieces(
@@ -135,11 +136,11 @@ def _line(simulation: Simulation, job: Job) -> list[object]:
     state, run = simulation.driver.state, simulation.run_of(job)
     if run < 0:
         return [*asked, 0, "REJECTED", *[-1] * 6, "", -1, job.metadata]
-    start, end = int(state.runs[Run.START, run]), int(state.runs[Run.END, run])
+    start, end = int(state.runs.start[run]), int(state.runs.end[run])
     final = "COMPLETED_SUCCESSFULLY"
     if job.stopped:
         final = "COMPLETED_KILLED"
-    elif state.runs[Run.ENDED, run] == Ended.AT_WALLTIME:
+    elif state.runs.ended[run] == Ended.AT_WALLTIME:
         final = "COMPLETED_WALLTIME_REACHED"
     times = [seconds_text(x) for x in (start, end - start, end, start - job.submit, end - job.submit)]
     stretch = (end - job.submit) / (end - start) if end > start else 1.0
@@ -150,10 +151,10 @@ def _line(simulation: Simulation, job: Job) -> list[object]:
 def _totals(simulation: Simulation) -> tuple[list[str], list[list[object]]]:
     """One line of totals, with the columns that Batsim has without energy and networks."""
     state, jobs, ran = simulation.driver.state, simulation.of_number, simulation.ran()
-    runs = state.jobs[JobRow.RUN, [job.number for job in ran]]
-    start, end = (state.runs[row, runs] / SECOND for row in (Run.START, Run.END))
+    runs = state.jobs.run[[job.number for job in ran]]
+    start, end = (state.runs[row, runs] / SECOND for row in (Runs["start"], Runs["end"]))
     submit = np.array([job.submit / SECOND for job in ran])
-    killed = sum(job.stopped for job in ran) + int((state.runs[Run.ENDED, runs] == Ended.AT_WALLTIME).sum())
+    killed = sum(job.stopped for job in ran) + int((state.runs.ended[runs] == Ended.AT_WALLTIME).sum())
     success = len(ran) - killed
     turnaround, waiting = end - submit, start - submit
     slowdown = turnaround / np.maximum(end - start, 1e-6)
@@ -183,7 +184,7 @@ def _machine_states(simulation: Simulation) -> list[list[object]]:
     state = simulation.driver.state
     changes: dict[int, int] = {0: 0}
     for job in simulation.ran():
-        for row, by in ((Run.START, job.procs), (Run.END, -job.procs)):
+        for row, by in ((Runs["start"], job.procs), (Runs["end"], -job.procs)):
             at = int(state.runs[row, simulation.run_of(job)])
             changes[at] = changes.get(at, 0) + by
     lines: list[list[object]] = []

@@ -21,8 +21,7 @@ from headway.batsim.profiles import lasting
 from headway.batsim.verbs import nothing, reject_now, start_now
 from headway.engine.driver import NO_JOBS, Driver
 from headway.engine.setup import Setup
-from headway.engine.tables import JOB_ROWS, Clock, Ended, List, Phase, Run, Why
-from headway.engine.tables import Job as JobRow
+from headway.engine.tables import JOB_ROWS, Ended, JobTable, Phase, Why
 from headway.errors import PolicyError, UsageError
 from headway.plain import Progress, counted
 from headway.policies.prepare import UNBOUNDED
@@ -176,7 +175,7 @@ class Simulation:
         self.driver.close()
 
     def _unfinished(self) -> int:
-        phases = self.driver.state.jobs[JobRow.PHASE, : len(self.of_number)]
+        phases = self.driver.state.jobs.phase[: len(self.of_number)]
         return int(np.isin(phases, (Phase.WAITING, Phase.RUNNING)).sum())
 
     def _refuse_forgotten(self) -> None:
@@ -237,9 +236,9 @@ class Simulation:
 
     def _tell_ends(self, t: int) -> None:
         state = self.driver.state
-        for run in state.lists[List.ENDED_RUNS, : state.clock[Clock.ENDED]].tolist():
-            job = self.of_number[state.runs[Run.JOB, run]]
-            how = int(state.runs[Run.ENDED, run])
+        for run in state.lists.ended_runs[: state.clock.ended].tolist():
+            job = self.of_number[state.runs.job[run]]
+            how = int(state.runs.ended[run])
             self._completed(
                 t, job, "COMPLETED_WALLTIME_REACHED" if how == Ended.AT_WALLTIME else "COMPLETED_SUCCESSFULLY"
             )
@@ -260,8 +259,8 @@ class Simulation:
 
     def _submit(self, t: int, job: Job, tell: bool) -> None:
         rows = np.zeros(JOB_ROWS, np.int64)
-        rows[[JobRow.PROCS, JobRow.WALL, JobRow.PLAN]] = job.procs, job.walltime, job.walltime
-        rows[[JobRow.PROMISE, JobRow.RUN]] = -1
+        rows[[JobTable["procs"], JobTable["wall"], JobTable["plan"]]] = job.procs, job.walltime, job.walltime
+        rows[[JobTable["promise"], JobTable["run"]]] = -1
         job.number = self.driver.join(rows, job.runtime)
         self.of_number.append(job)
         self.jobs[job.name] = job
@@ -304,7 +303,7 @@ class Simulation:
                 ) from None
 
     def _phase(self, job: Job) -> int:
-        return int(self.driver.state.jobs[JobRow.PHASE, job.number])
+        return int(self.driver.state.jobs.phase[job.number])
 
     def _job(self, t: int, name: object, asked: str) -> Job:
         job = self.jobs.get(str(name))
@@ -340,7 +339,7 @@ class Simulation:
 
     def _why(self, t: int, job: Job) -> int:
         """Before others that came earlier, or in turn."""
-        earlier = self.driver.state.jobs[JobRow.PHASE, : job.number]
+        earlier = self.driver.state.jobs.phase[: job.number]
         if (earlier == Phase.WAITING).any():
             return Why.BACKFILL
         return Why.IMMEDIATE if job.submit == t else Why.HEAD
@@ -360,7 +359,7 @@ class Simulation:
             job = self._job(t, name, "killed")
             if self._phase(job) != Phase.RUNNING:
                 continue  # it ended before the request came: nothing to kill
-            ran = t - int(self.driver.state.runs[Run.START, self.run_of(job)])
+            ran = t - int(self.driver.state.runs.start[self.run_of(job)])
             done = min(ran / job.runtime, 1.0) if job.runtime else 1.0
             progress[name] = {"profile_name": job.profile, "progress": done}
             self.driver.end(job.number, Ended.BY_PREEMPTION if ran < job.runtime else Ended.BY_ITSELF)
@@ -370,7 +369,7 @@ class Simulation:
 
     def run_of(self, job: Job) -> int:
         """Which of the engine's runs is a job's; -1 if it has none."""
-        return int(self.driver.state.jobs[JobRow.RUN, job.number])
+        return int(self.driver.state.jobs.run[job.number])
 
     def ran(self) -> list[Job]:
         """The jobs that had a run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.tables import Clock, Fault, State
+from headway.engine.tables import Fault, State
 from headway.engine.verbs import start, turn_away
 from headway.jit.kernels import entry
 
@@ -17,7 +17,7 @@ def nothing(t: int, state: State) -> None:
 def start_now(state: State, job: int, why: int) -> bool:
     """Start a waiting job at the open instant; False if it does not wait or does not fit."""
     started = start(state, job, MACHINE, why)
-    state.clock[Clock.FAULT] = Fault.NONE
+    state.clock.fault = Fault.NONE
     return started
 
 
@@ -25,5 +25,5 @@ def start_now(state: State, job: int, why: int) -> bool:
 def reject_now(state: State, job: int) -> bool:
     """Turn a waiting job away; False if it does not wait."""
     rejected = turn_away(state, job)
-    state.clock[Clock.FAULT] = Fault.NONE
+    state.clock.fault = Fault.NONE
     return rejected

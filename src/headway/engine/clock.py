@@ -15,13 +15,9 @@ from headway.engine.stretch import stretched
 from headway.engine.tables import (
     NO_MEMORY,
     OPEN,
-    Clock,
     Ended,
     Fault,
-    Job,
-    List,
     Phase,
-    Run,
     State,
     Step,
     World,
@@ -34,31 +30,31 @@ from headway.units import NEVER
 @kernel
 def needed(state: State, world: World, run: int) -> int:
     """How long a run holds its processors if nothing stops it: its lead plus the remaining work."""
-    job = state.runs[Run.JOB, run]
+    job = state.runs.job[run]
     runtime = world.runtime[job]
-    over = state.jobs[Job.STRETCH_OVER, job]
+    over = state.jobs.stretch_over[job]
     if over > 0:
-        runtime = stretched(runtime, state.jobs[Job.STRETCH_BY, job], over)
-    return int(state.runs[Run.LEAD, run] + runtime - state.jobs[Job.KEPT, job])
+        runtime = stretched(runtime, state.jobs.stretch_by[job], over)
+    return int(state.runs.lead[run] + runtime - state.jobs.kept[job])
 
 
 @kernel
 def foresee(state: State, world: World) -> None:
     """Record the real ends of the runs that the last turn started."""
-    for run in range(state.clock[Clock.FRESH], state.clock[Clock.RUNS]):
-        if state.runs[Run.END, run] != OPEN:
+    for run in range(state.clock.fresh, state.clock.runs):
+        if state.runs.end[run] != OPEN:
             continue
-        length = min(needed(state, world, run), state.runs[Run.LIMIT, run])
-        push(world.ends, 0, world.size[0], state.runs[Run.START, run] + length, run)
+        length = min(needed(state, world, run), state.runs.limit[run])
+        push(world.ends, 0, world.size[0], state.runs.start[run] + length, run)
         world.size[0] += 1
-    state.clock[Clock.FRESH] = state.clock[Clock.RUNS]
+    state.clock.fresh = state.clock.runs
 
 
 @kernel
 def next_end(state: State, world: World) -> int:
     """When the next run ends; entries of runs that were stopped before are dropped."""
     while world.size[0] > 0:
-        if state.runs[Run.END, world.ends[1, 0]] == OPEN:
+        if state.runs.end[world.ends[1, 0]] == OPEN:
             return int(world.ends[0, 0])
         pop(world.ends, 0, world.size[0])
         world.size[0] -= 1
@@ -71,40 +67,40 @@ def end_due(state: State, world: World, t: int) -> None:
     count = 0
     while next_end(state, world) == t:
         run = world.ends[1, 0]
-        cut = needed(state, world, run) > state.runs[Run.LIMIT, run]
+        cut = needed(state, world, run) > state.runs.limit[run]
         ended(state, run, Ended.AT_WALLTIME if cut else Ended.BY_ITSELF, count)
         count += 1
-    state.clock[Clock.ENDED] = count
+    state.clock.ended = count
 
 
 @kernel
 def ended(state: State, run: int, how: int, place: int) -> None:
     """Record that a run has ended, by itself or at its walltime: its job is done and is listed as ended."""
     stop(state, run, how)
-    state.jobs[Job.PHASE, state.runs[Run.JOB, run]] = Phase.DONE
-    state.clock[Clock.FINISHED] += 1
-    state.lists[List.ENDED_RUNS, place] = run
+    state.jobs.phase[state.runs.job[run]] = Phase.DONE
+    state.clock.finished += 1
+    state.lists.ended_runs[place] = run
 
 
 @kernel
 def admit(state: State, t: int) -> None:
     """Let the jobs submitted at ``t`` arrive, all of them as one batch."""
-    job = state.clock[Clock.LAST_NEW]
-    state.clock[Clock.FIRST_NEW] = job
+    job = state.clock.last_new
+    state.clock.first_new = job
     jobs = state.jobs.shape[1]
-    while job < jobs and state.jobs[Job.SUBMIT, job] == t:
-        state.jobs[Job.PHASE, job] = Phase.WAITING
+    while job < jobs and state.jobs.submit[job] == t:
+        state.jobs.phase[job] = Phase.WAITING
         job += 1
-    state.clock[Clock.LAST_NEW] = job
-    state.clock[Clock.WAITS] += job - state.clock[Clock.FIRST_NEW]
+    state.clock.last_new = job
+    state.clock.waits += job - state.clock.first_new
 
 
 @kernel
 def arrivals_at(state: State, t: int) -> int:
     """How many jobs will arrive at ``t``."""
-    first = state.clock[Clock.LAST_NEW]
+    first = state.clock.last_new
     job = first
-    while job < state.jobs.shape[1] and state.jobs[Job.SUBMIT, job] == t:
+    while job < state.jobs.shape[1] and state.jobs.submit[job] == t:
         job += 1
     return int(job - first)
 
@@ -114,12 +110,12 @@ def crowded(state: State, world: World, arriving: int) -> bool:
     """Whether the tables may be too small for what an instant with so many arrivals can do."""
     clock = state.clock
     # One more: a job may start, be stopped and start again in one instant.
-    live = clock[Clock.WAITS] + clock[Clock.RUNS_NOW] + clock[Clock.SUSPENDS] + arriving + 1
+    live = clock.waits + clock.runs_now + clock.suspends + arriving + 1
     return bool(
-        live > clock[Clock.LIVE_ROOM]
-        or clock[Clock.RUNS] + live > state.runs.shape[1]
+        live > clock.live_room
+        or clock.runs + live > state.runs.shape[1]
         or world.size[0] + live > world.ends.shape[1]
-        or clock[Clock.OUTLIVES] + live > state.lists.shape[1]
+        or clock.outlives + live > state.lists.shape[1]
         or shares_crowded(state)
     )
 
@@ -130,13 +126,13 @@ def open_instant(state: State, world: World, t: int) -> int:
     if crowded(state, world, arrivals_at(state, t)):
         return Step.GROW
     clock = state.clock
-    clock[Clock.NOW] = t
-    clock[Clock.WAKE] = NEVER
+    clock.now = t
+    clock.wake = NEVER
     end_due(state, world, t)
     admit(state, t)
-    clock[Clock.INSTANTS] += 1
-    clock[Clock.WAITS_SUM] += clock[Clock.WAITS]
-    clock[Clock.WAITS_MAX] = max(clock[Clock.WAITS_MAX], clock[Clock.WAITS])
+    clock.instants += 1
+    clock.waits_sum += clock.waits
+    clock.waits_max = max(clock.waits_max, clock.waits)
     return Step.PASS
 
 
@@ -149,25 +145,25 @@ def step(state: State, world: World) -> int:
     not in the table yet.
     """
     clock = state.clock
-    if clock[Clock.HELD] > 0:
-        clock[Clock.HELD] -= 1
-        if clock[Clock.HELD] == 1:
+    if clock.held > 0:
+        clock.held -= 1
+        if clock.held == 1:
             return Step.PASS
-        clock[Clock.CHANGES] = clock[Clock.RETURNS] = 0
+        clock.changes = clock.returns = 0
     foresee(state, world)
-    t = min(next_end(state, world), clock[Clock.WAKE])
-    if clock[Clock.LAST_NEW] < state.jobs.shape[1]:
-        t = min(t, state.jobs[Job.SUBMIT, clock[Clock.LAST_NEW]])
-    if t >= clock[Clock.KNOWN_UNTIL]:
+    t = min(next_end(state, world), clock.wake)
+    if clock.last_new < state.jobs.shape[1]:
+        t = min(t, state.jobs.submit[clock.last_new])
+    if t >= clock.known_until:
         return Step.PAUSE
-    tells = t >= clock[Clock.HORIZON]
+    tells = t >= clock.horizon
     if tells:
-        if t == NEVER and (clock[Clock.HORIZON] == NEVER or clock[Clock.WAITS] == 0):
+        if t == NEVER and (clock.horizon == NEVER or clock.waits == 0):
             return Step.FINISH
-        t = clock[Clock.HORIZON]
+        t = clock.horizon
     code = open_instant(state, world, t)
     if tells and code == Step.PASS:
-        clock[Clock.HELD] = 2
+        clock.held = 2
         return Step.EVENT
     return code
 
@@ -198,10 +194,10 @@ def loop(hook, state, world, instants):  # type: ignore[no-untyped-def]
         code = step(state, world)
         if code != Step.PASS:
             return code
-        hook(state.clock[Clock.NOW], state)
-        if state.clock[Clock.FAULT] != Fault.NONE:
+        hook(state.clock.now, state)
+        if state.clock.fault != Fault.NONE:
             return Step.BROKEN
-        if state.clock[Clock.HELD] == 2:
+        if state.clock.held == 2:
             return Step.ASK
     return Step.TICK
 
@@ -212,9 +208,9 @@ def keyed_loop(rekey, hook, state, world, instants):  # type: ignore[no-untyped-
         code = step(state, world)
         if code != Step.PASS:
             return code
-        rekey(state.clock[Clock.NOW], state)
-        if state.clock[Clock.FAULT] == Fault.NONE:
-            hook(state.clock[Clock.NOW], state)
-        if state.clock[Clock.FAULT] != Fault.NONE:
+        rekey(state.clock.now, state)
+        if state.clock.fault == Fault.NONE:
+            hook(state.clock.now, state)
+        if state.clock.fault != Fault.NONE:
             return Step.BROKEN
     return Step.TICK

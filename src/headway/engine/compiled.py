@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from headway.engine import clock as clockwork
 from headway.engine.tables import NO_MEMORY, Kind, State, World, kind_of, tables_like
 from headway.jit import kernels
+from headway.jit.rows import plain_numbers
 
 BATCH = 200_000
 """At most so many instants between two reports of progress."""
@@ -45,18 +44,13 @@ def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
 def interpreted_loop(hook: Callable[[int, State], None], state: State, world: World, instants: int) -> int:
     """The loop as plain Python. Our policies read single numbers, and lists and views give them faster."""
     if str(getattr(hook, "__module__", "")).startswith("headway."):
-        views: dict[str, Any] = {
-            name: _view(table) for name, table in state._asdict().items() if isinstance(table, np.ndarray)
-        }
-        state = state._replace(profile=type(state.profile)(*map(_view, state.profile)), **views)
-        world = World(*map(_view, world))
+        tables = state._asdict()
+        memory, profile = tables.pop("memory"), tables.pop("profile")
+        views = {name: plain_numbers(table) for name, table in tables.items()}
+        profile = type(profile)(*map(plain_numbers, profile))
+        state, world = State(**views, profile=profile, memory=memory), World(*map(plain_numbers, world))
     code: int = clockwork.loop(hook, state, world, instants)  # type: ignore[no-untyped-call]
     return code
-
-
-def _view(table: Any) -> Any:
-    """A table whose single numbers are Python's own."""
-    return memoryview(table)
 
 
 @cache

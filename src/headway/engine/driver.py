@@ -32,12 +32,10 @@ from headway.engine.setup import EMPTY, Jobs, Progress, Setup, first_room, grow,
 from headway.engine.side_by_side import end_now, is_crowded, next_event, open_at
 from headway.engine.submissions import Submissions
 from headway.engine.tables import (
-    Clock,
     Ended,
     Fault,
-    Job,
+    JobTable,
     Phase,
-    Pool,
     State,
     Step,
     Table,
@@ -107,11 +105,11 @@ class Driver:
         if self.setup.submissions is not None:
             return self.advance_one_by_one(instants, self.setup.submissions)
         loop = self._loop or compiled_loop(self.setup.memory)
-        until, code = int(self.state.clock[Clock.INSTANTS]) + instants, int(Step.EVENT)
+        until, code = int(self.state.clock.instants) + instants, int(Step.EVENT)
         while code in (Step.GROW, Step.EVENT):
             clock = self.state.clock
-            is_open = clock[Clock.HELD] > 0  # and has been counted
-            left = until - int(clock[Clock.INSTANTS]) + int(is_open)
+            is_open = clock.held > 0  # and has been counted
+            left = until - int(clock.instants) + int(is_open)
             code = loop(self.hook, self.state, self.world, left)
             if code in (Step.GROW, Step.EVENT):
                 self.prepare_for(code)
@@ -131,7 +129,7 @@ class Driver:
 
     def run_until(self, t: int, progress: Progress | None = None, batch: int = BATCH) -> None:
         """Run the compiled policy through every instant before ``t``; the table has all jobs until then."""
-        self.state.clock[Clock.KNOWN_UNTIL] = t
+        self.state.clock.known_until = t
         loop = self._loop or compiled_loop(self.setup.memory)
         while (code := loop(self.hook, self.state, self.world, batch)) not in (Step.PAUSE, Step.FINISH):
             if code == Step.BROKEN:
@@ -144,14 +142,14 @@ class Driver:
         """Close the present instant and open the next: ends, then arrivals. False if none is to come."""
         while (code := one_step(self.state, self.world)) in (Step.GROW, Step.EVENT):
             self.prepare_for(code)
-        self.now, self.is_open = int(self.state.clock[Clock.NOW]), code != Step.FINISH
+        self.now, self.is_open = int(self.state.clock.now), code != Step.FINISH
         return self.is_open
 
     def decide(self) -> None:
         """The policy's turn at the present instant."""
         self.settle()
         self.hook(self.now, self.state)
-        if self.state.clock[Clock.FAULT] != Fault.NONE:
+        if self.state.clock.fault != Fault.NONE:
             raise self.refusal()
         self.is_open = False
         self.version += 1
@@ -164,7 +162,7 @@ class Driver:
     def report(self, progress: Progress | None) -> None:
         """Tell how many jobs have finished."""
         if progress is not None:
-            progress(int(self.state.clock[Clock.FINISHED]), len(self.jobs))
+            progress(int(self.state.clock.finished), len(self.jobs))
 
     def prepare_for(self, code: int) -> None:
         """What must be done before the clock goes on: larger tables, or what the world has to tell."""
@@ -206,7 +204,7 @@ class Driver:
 
     def settle(self) -> None:
         """Put the plan in order from which jobs were taken away."""
-        if self.state.pools[Pool.LEFT, 0] > 0 and self.local is not None and self.local.catches_up:
+        if self.state.pools.left[0] > 0 and self.local is not None and self.local.catches_up:
             self.plan()
 
     def plan(self) -> None:
@@ -231,30 +229,30 @@ class Driver:
         self.settle()
         while is_crowded(self.state, self.world, 1):
             self.grow()
-        if self.state.clock[Clock.LAST_NEW] == self.state.jobs.shape[1]:
+        if self.state.clock.last_new == self.state.jobs.shape[1]:
             self.widen()
         self.version += 1
 
     def place(self, state: State, rows: Table) -> int:
         """Write a newcomer into the next column of a table of jobs; the column."""
-        column = int(state.clock[Clock.LAST_NEW])
+        column = int(state.clock.last_new)
         lists = [] if self.local is None else list(self.local.not_of_jobs)
         kept = state.jobs[lists, column]
         state.jobs[:, column] = rows
         state.jobs[lists, column] = kept
-        state.jobs[Job.SUBMIT, column], state.jobs[Job.PHASE, column] = state.clock[Clock.NOW], Phase.WAITING
-        state.clock[Clock.LAST_NEW] = column + 1
-        state.clock[Clock.WAITS] += 1
+        state.jobs.submit[column], state.jobs.phase[column] = state.clock.now, Phase.WAITING
+        state.clock.last_new = column + 1
+        state.clock.waits += 1
         if self.local is not None and self.local.looks_at_newcomers:
-            self.local.request(int(state.clock[Clock.NOW]), state, column, JOIN)
+            self.local.request(int(state.clock.now), state, column, JOIN)
         return column
 
     def end(self, job: int, how: int = Ended.BY_ITSELF) -> bool:
         """The world reports that a job ended at the open instant; False if it does not run."""
         assert self.is_open
-        if self.state.jobs[Job.PHASE, job] != Phase.RUNNING:
+        if self.state.jobs.phase[job] != Phase.RUNNING:
             return False
-        end_now(self.state, int(self.state.jobs[Job.RUN, job]), how)
+        end_now(self.state, int(self.state.jobs.run[job]), how)
         self.version += 1
         return True
 
@@ -263,7 +261,7 @@ class Driver:
         assert self.is_open and self.local is not None
         if self.local.catches_up and as_written(is_behind)(self.state):
             self.plan()
-        if job < self.state.clock[Clock.FIRST_NEW]:
+        if job < self.state.clock.first_new:
             self.local.request(self.now, self.state, job, WITHDRAW)
         else:
             self.forget_newcomer(job)
@@ -272,21 +270,21 @@ class Driver:
     def forget_newcomer(self, job: int) -> None:
         """Take out a job that the policy has not seen; those behind it move up."""
         assert self.local is not None
-        last = int(self.state.clock[Clock.LAST_NEW]) - 1
+        last = int(self.state.clock.last_new) - 1
         rows = np.setdiff1d(np.arange(self.state.jobs.shape[0]), self.local.not_of_jobs)
         self.world.runtime[job:last] = self.world.runtime[job + 1 : last + 1]
         self.state.jobs[rows, job:last] = self.state.jobs[rows, job + 1 : last + 1]
-        self.state.jobs[Job.SUBMIT, last], self.state.jobs[Job.PHASE, last] = NEVER, 0
-        self.state.clock[Clock.LAST_NEW] = last
-        self.state.clock[Clock.WAITS] -= 1
+        self.state.jobs.submit[last], self.state.jobs.phase[last] = NEVER, 0
+        self.state.clock.last_new = last
+        self.state.clock.waits -= 1
 
     def widen(self) -> None:
         """Space for twice as many submissions."""
         old = self.state.jobs.shape[1]
-        jobs = np.zeros((self.state.jobs.shape[0], 2 * old + 8), np.int64)
-        jobs[:, :old] = self.state.jobs
-        jobs[Job.SUBMIT, old:] = NEVER
-        jobs[[Job.RUN, Job.PROMISE], old:] = -1
+        jobs = JobTable(np.zeros((self.state.jobs.shape[0], 2 * old + 8), np.int64))
+        jobs[:, :old] = self.state.jobs.table
+        jobs.submit[old:] = NEVER
+        jobs[[JobTable["run"], JobTable["promise"]], old:] = -1
         self.state = self.state._replace(jobs=jobs)
         self.world = self.world._replace(runtime=np.pad(self.world.runtime, (0, jobs.shape[1] - old)))
 
@@ -320,19 +318,17 @@ def run(jobs: Jobs, setup: Setup, progress: Progress | None = None) -> State:
 
 def copied(state: State) -> State:
     """Every table of a state, copied."""
-    made = {name: getattr(state, name).copy() for name in state._fields if name not in ("profile", "memory")}
-    profile = type(state.profile)(*(table.copy() for table in state.profile))
-    return State(**made, profile=profile, memory=copy_memory(state.memory))
+    return copy_memory(state)
 
 
 def counts(state: State) -> dict[str, float]:
     """Instants, and the queue as passes found it: its mean over passes, not over time, and its maximum."""
-    clock = state.clock.tolist()
-    instants = clock[Clock.INSTANTS]
+    clock = state.clock
+    instants = int(clock.instants)
     return {
         "passes": instants,
-        "events": clock[Clock.FINISHED] + clock[Clock.LAST_NEW],
-        "runs": clock[Clock.RUNS],
-        "mean_queue_per_pass": round(clock[Clock.WAITS_SUM] / max(instants, 1), 3),
-        "max_queue": clock[Clock.WAITS_MAX],
+        "events": int(clock.finished + clock.last_new),
+        "runs": int(clock.runs),
+        "mean_queue_per_pass": round(int(clock.waits_sum) / max(instants, 1), 3),
+        "max_queue": int(clock.waits_max),
     }

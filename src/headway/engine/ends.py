@@ -34,7 +34,7 @@ from headway.engine.profile import (
     locate,
     move_back,
 )
-from headway.engine.tables import Clock, Job, List, Pool, Run, State
+from headway.engine.tables import State
 from headway.engine.verbs import start
 from headway.jit.kernels import kernel
 
@@ -172,25 +172,25 @@ def when_enough(profile: Profile, k: int, now: int, free: int, procs: int) -> tu
 def settle_ends(t: int, state: State, k: int) -> None:
     """Take note of the runs that ended in pool ``k``, and of those that outlived their estimates."""
     settle_ended(state, k)
-    if state.clock[Clock.OUTLIVES] > 0:
+    if state.clock.outlives > 0:
         outlive_ends(t, state)
 
 
 @kernel
 def settle_ended(state: State, k: int) -> None:
     """Take note of the runs that ended in pool ``k``."""
-    for i in range(state.clock[Clock.ENDED]):
-        run = state.lists[List.ENDED_RUNS, i]
-        if state.runs[Run.POOL, run] == k:
-            state.pools[Pool.FREED, k] = 1
+    for i in range(state.clock.ended):
+        run = state.lists.ended_runs[i]
+        if state.runs.pool[run] == k:
+            state.pools.freed[k] = 1
             forget_run(state, k, run)
 
 
 @kernel
 def forget_run(state: State, k: int, run: int) -> None:
     """A run of pool ``k`` ended or was stopped."""
-    procs = state.jobs[Job.PROCS, state.runs[Run.JOB, run]]
-    forget_end(state.profile, k, state.runs[Run.EXPECTED, run], procs)
+    procs = state.jobs.procs[state.runs.job[run]]
+    forget_end(state.profile, k, state.runs.expected[run], procs)
 
 
 @kernel
@@ -205,10 +205,10 @@ def outlive_ends(t: int, state: State) -> None:
 @kernel
 def expect_later(state: State, run: int) -> None:
     """Expect the end of a run as late as was requested."""
-    k, job = state.runs[Run.POOL, run], state.runs[Run.JOB, run]
+    k, job = state.runs.pool[run], state.runs.job[run]
     forget_run(state, k, run)
-    state.runs[Run.EXPECTED, run] = state.runs[Run.START, run] + state.jobs[Job.WALL, job]
-    expect_end(state.profile, k, state.runs[Run.EXPECTED, run], state.jobs[Job.PROCS, job])
+    state.runs.expected[run] = state.runs.start[run] + state.jobs.wall[job]
+    expect_end(state.profile, k, state.runs.expected[run], state.jobs.procs[job])
 
 
 @kernel
@@ -216,9 +216,9 @@ def start_and_expect_request(state: State, job: int, k: int, why: int) -> bool:
     """Start a waiting job now and expect its end as late as was requested, whatever else is planned."""
     if not start(state, job, k, why):
         return False
-    end = state.clock[Clock.NOW] + state.jobs[Job.WALL, job]
-    state.runs[Run.EXPECTED, state.jobs[Job.RUN, job]] = end
-    expect_end(state.profile, k, end, state.jobs[Job.PROCS, job])
+    end = state.clock.now + state.jobs.wall[job]
+    state.runs.expected[state.jobs.run[job]] = end
+    expect_end(state.profile, k, end, state.jobs.procs[job])
     return True
 
 
@@ -227,8 +227,6 @@ def start_and_expect(state: State, job: int, k: int, why: int) -> bool:
     """Start a waiting job now and expect its end when it is planned."""
     if not start(state, job, k, why):
         return False
-    expect_end(
-        state.profile, k, state.clock[Clock.NOW] + state.jobs[Job.PLAN, job], state.jobs[Job.PROCS, job]
-    )
+    expect_end(state.profile, k, state.clock.now + state.jobs.plan[job], state.jobs.procs[job])
     may_outlive(state, job)
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.engine.tables import Clock, Fault, Job, Phase, Pool, State, Table
+from headway.engine.tables import Fault, Phase, Pools, State, Table
 from headway.errors import PolicyError
 from headway.plain import counted
 from headway.units import seconds_text
@@ -12,19 +12,19 @@ from headway.units import seconds_text
 
 def check_finished(state: State, ids: Table | None = None) -> None:
     """Every job must have had its run: a policy that forgets one is at fault."""
-    phase = state.jobs[Job.PHASE]
+    phase = state.jobs.phase
     if np.count_nonzero(phase == Phase.DONE) == len(phase):
         return
     left = (phase == Phase.WAITING) | (phase == Phase.SUSPENDED)
     if left.any():
         waiting = np.flatnonzero(left)
-        at = seconds_text(int(state.clock[Clock.NOW]))
+        at = seconds_text(int(state.clock.now))
         raise PolicyError(
             f"the policy left {len(waiting)} of {state.jobs.shape[1]} jobs waiting for ever: after {at} s"
             f" nothing runs and no job arrives any more; the first that waits,"
             f" {job_name(int(waiting[0]), ids)}, was submitted at"
-            f" {seconds_text(int(state.jobs[Job.SUBMIT, waiting[0]]))} s and wants"
-            f" {counted(state.jobs[Job.PROCS, waiting[0]], 'processor')}",
+            f" {seconds_text(int(state.jobs.submit[waiting[0]]))} s and wants"
+            f" {counted(state.jobs.procs[waiting[0]], 'processor')}",
             law="complete",
         )
 
@@ -40,16 +40,16 @@ def refusal(state: State, ids: Table | None) -> PolicyError:
         (Fault.NOT_WAITING, Fault.NOT_RUNNING, Fault.NOT_SUSPENDED), "one run"
     )
     laws |= {Fault.TOO_WIDE: "capacity", Fault.NODE_FULL: "capacity", Fault.SLEPT: "time"}
-    fault, job = int(state.clock[Clock.FAULT]), int(state.clock[Clock.FAULT_JOB])
-    early = fault == Fault.NOT_WAITING and int(state.clock[Clock.LAST_NEW]) <= job < state.jobs.shape[1]
+    fault, job = int(state.clock.fault), int(state.clock.fault_job)
+    early = fault == Fault.NOT_WAITING and int(state.clock.last_new) <= job < state.jobs.shape[1]
     return PolicyError(explain_fault(state, ids), law="submission" if early else laws.get(fault, ""))
 
 
 def explain_fault(state: State, ids: Table | None = None) -> str:
     """One sentence on the verb that was refused."""
-    job = int(state.clock[Clock.FAULT_JOB])
-    at = f"at {seconds_text(int(state.clock[Clock.NOW]))} s"
-    fault = int(state.clock[Clock.FAULT])
+    job = int(state.clock.fault_job)
+    at = f"at {seconds_text(int(state.clock.now))} s"
+    fault = int(state.clock.fault)
     if fault == Fault.SLEPT:
         return f"{at} the policy asked to be woken at a time that is not later than now"
     if fault == Fault.NO_ROOM:
@@ -60,20 +60,20 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
         return (
             f"{at} the policy named {name}, which does not exist among {counted(state.jobs.shape[1], 'job')}"
         )
-    procs = int(state.jobs[Job.PROCS, job])
+    procs = int(state.jobs.procs[job])
     if fault == Fault.TOO_WIDE:
-        free = ", ".join(str(int(n)) for n, size in state.pools[[Pool.FREE, Pool.SIZE]].T if size > 0)
+        free = ", ".join(str(int(n)) for n, size in state.pools[[Pools["free"], Pools["size"]]].T if size > 0)
         wants = counted(procs, "processor")
         return f"{at} the policy started {name}, which wants {wants}, but only {free} are free"
     if fault == Fault.NODE_FULL:
         return f"{at} the policy started {name} on a node that has not as much free as it was to take"
-    phase = int(state.jobs[Job.PHASE, job])
+    phase = int(state.jobs.phase[job])
     words: dict[int, str] = {
         Phase.WAITING: "is waiting",
         Phase.RUNNING: "is running already",
         Phase.SUSPENDED: "is suspended",
     }
-    doing = words.get(phase, "has not arrived yet" if job >= state.clock[Clock.LAST_NEW] else "has finished")
+    doing = words.get(phase, "has not arrived yet" if job >= state.clock.last_new else "has finished")
     if fault == Fault.NOT_WAITING:
         return f"{at} the policy started {name}, which {doing}; only waiting jobs can start"
     if fault == Fault.NOT_RUNNING:

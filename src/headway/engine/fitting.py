@@ -18,7 +18,7 @@ for them.
 
 from __future__ import annotations
 
-from headway.engine.tables import GONE, POOL_LISTS, Q_FIELDS, Entry, List, Pool, State
+from headway.engine.tables import GONE, POOL_LISTS, Lists, State
 from headway.jit.kernels import kernel, routine
 from headway.units import NEVER
 
@@ -36,7 +36,7 @@ LEAST_PLAN, LEAST_PROCS = range(2)
 @kernel
 def row_of(q: int, what: int) -> int:
     """The row of `lists` with the summary of queue ``q``."""
-    return List.SUMMARY + POOL_LISTS * (q // 2) + 2 * (q % 2) + what
+    return Lists["least_plan"] + POOL_LISTS * (q // 2) + 2 * (q % 2) + what
 
 
 @kernel
@@ -92,24 +92,24 @@ def count_in(state: State, q: int, part: int, own: int, procs: int, plan: int) -
 @kernel
 def sum_up(state: State, q: int) -> None:
     """Bring the summary to the end of the queue."""
-    for place in range(state.pools[Pool.SUMMED, q], state.pools[Pool.TAIL, q]):
+    for place in range(state.pools.summed[q], state.pools.tail[q]):
         b, g = place // GROUP, place // (GROUP * GROUP)
-        procs = state.queue[Q_FIELDS * q + Entry.PROCS, place]
-        plan = state.queue[Q_FIELDS * q + Entry.PLAN, place]
+        procs = state.queue.procs[q, place]
+        plan = state.queue.plan[q, place]
         own = size_class(procs)
         for part, first in ((b, b * GROUP), (as_part(state, g), g * GROUP * GROUP)):
             if place == first:
                 clear(state, q, part)
             if procs != GONE:
                 count_in(state, q, part, own, procs, plan)
-    state.pools[Pool.SUMMED, q] = state.pools[Pool.TAIL, q]
+    state.pools.summed[q] = state.pools.tail[q]
 
 
 @routine
 def include(state: State, q: int, place: int) -> None:
     """Let the summaries of its block and group include the job at a position."""
-    procs = state.queue[Q_FIELDS * q + Entry.PROCS, place]
-    plan = state.queue[Q_FIELDS * q + Entry.PLAN, place]
+    procs = state.queue.procs[q, place]
+    plan = state.queue.plan[q, place]
     own = size_class(procs)
     for part in (place // GROUP, as_part(state, place // (GROUP * GROUP))):
         count_in(state, q, part, own, procs, plan)
@@ -118,17 +118,17 @@ def include(state: State, q: int, place: int) -> None:
 @kernel
 def sum_entry(state: State, q: int, place: int) -> None:
     """Add the job that came to a position to the summary, if that goes as far."""
-    if place < state.pools[Pool.SUMMED, q]:
+    if place < state.pools.summed[q]:
         include(state, q, place)
 
 
 @routine
 def sum_stretch(state: State, q: int, low: int, high: int) -> None:
     """Bring the summary up to date where jobs moved inside [low, high)."""
-    for place in range(low, min(high, state.pools[Pool.SUMMED, q])):
+    for place in range(low, min(high, state.pools.summed[q])):
         if place % GROUP == 0 and place + GROUP <= high:
             clear(state, q, place // GROUP)
-        if state.queue[Q_FIELDS * q + Entry.PROCS, place] != GONE:
+        if state.queue.procs[q, place] != GONE:
             include(state, q, place)
 
 
@@ -155,9 +155,9 @@ def look_at_block(state: State, q: int, b: int, c: int) -> None:
     """Make exact what the summary of a block says to who has as many processors as class ``c``."""
     first, beyond = fewest(c), fewest(c + 1) if c < CLASSES - 1 else GONE
     below = upto = own = least = NEVER
-    for place in range(b * GROUP, min((b + 1) * GROUP, state.pools[Pool.TAIL, q])):
-        procs = state.queue[Q_FIELDS * q + Entry.PROCS, place]
-        plan = state.queue[Q_FIELDS * q + Entry.PLAN, place]
+    for place in range(b * GROUP, min((b + 1) * GROUP, state.pools.tail[q])):
+        procs = state.queue.procs[q, place]
+        plan = state.queue.plan[q, place]
         below = min(below, plan if procs < first else NEVER)
         upto = min(upto, plan if procs < beyond else NEVER)
         own = min(own, procs if procs >= first else NEVER)
@@ -169,8 +169,8 @@ def look_at_block(state: State, q: int, b: int, c: int) -> None:
 def look_at_group(state: State, q: int, g: int, c: int) -> None:
     """Make what the summary of a group says of class ``c`` that of its blocks from the head's on."""
     plan, procs = row_of(q, LEAST_PLAN), row_of(q, LEAST_PROCS)
-    begin = max(g * GROUP, state.pools[Pool.HEAD, q] // GROUP)
-    end = min((g + 1) * GROUP, (state.pools[Pool.TAIL, q] + GROUP - 1) // GROUP)
+    begin = max(g * GROUP, state.pools.head[q] // GROUP)
+    end = min((g + 1) * GROUP, (state.pools.tail[q] + GROUP - 1) // GROUP)
     below = upto = own = least = NEVER
     for b in range(begin, end):
         below = min(below, state.lists[plan, cell(state, c - 1, b)])
@@ -202,8 +202,8 @@ def scan(state: State, q: int, begin: int, end: int, free: int, limit: int, extr
     It must fit into ``free`` processors, and be over after ``limit`` µs or need at most ``extra`` of them.
     """
     for i in range(begin, end):
-        procs = state.queue[Q_FIELDS * q + Entry.PROCS, i]
-        if procs <= free and (state.queue[Q_FIELDS * q + Entry.PLAN, i] <= limit or procs <= extra):
+        procs = state.queue.procs[q, i]
+        if procs <= free and (state.queue.plan[q, i] <= limit or procs <= extra):
             return i
     return -1
 
@@ -212,7 +212,7 @@ def scan(state: State, q: int, begin: int, end: int, free: int, limit: int, extr
 def search(state: State, q: int, place: int, free: int, limit: int, extra: int) -> int:
     """:func:`next_fit` in a deep queue."""
     sum_up(state, q)
-    tail = state.pools[Pool.TAIL, q]
+    tail = state.pools.tail[q]
     blocks = (tail + GROUP - 1) // GROUP
     c, extra = size_class(free), min(extra, free)
     b = place // GROUP
@@ -241,7 +241,7 @@ def next_fit(state: State, q: int, place: int, free: int, limit: int, extra: int
 
     It needs at most ``free`` processors, and lasts at most ``limit`` or needs at most ``extra``.
     """
-    tail = state.pools[Pool.TAIL, q]
-    if tail - place < DEEP or free < 1 or state.pools[Pool.RESORTED, q]:
+    tail = state.pools.tail[q]
+    if tail - place < DEEP or free < 1 or state.pools.resorted[q]:
         return scan(state, q, place, tail, free, limit, extra)
     return search(state, q, place, free, limit, extra)

@@ -18,11 +18,9 @@ from headway.engine.tables import (
     POOL_LISTS,
     Q_FIELDS,
     Clock,
-    Entry,
-    Job,
-    List,
-    Pool,
-    Run,
+    JobTable,
+    Lists,
+    Pools,
     State,
     Table,
     World,
@@ -46,20 +44,20 @@ def drop_columns(state: State, local: Local, stays: Marks, jobs: Table, more: It
         state.jobs[row, :count] = state.jobs[row, :last][stays]
     for column in more:
         column[:count] = column[:last][stays]
-    state.jobs[Job.SUBMIT, count:last], state.jobs[Job.PHASE, count:last] = NEVER, 0
-    state.jobs[[Job.RUN, Job.PROMISE], count:last] = -1
-    runs = state.runs[Run.JOB, : state.clock[Clock.RUNS]]
+    state.jobs.submit[count:last], state.jobs.phase[count:last] = NEVER, 0
+    state.jobs[[JobTable["run"], JobTable["promise"]], count:last] = -1
+    runs = state.runs.job[: state.clock.runs]
     runs[:] = new[runs]
     for q in range(len(state.queue) // Q_FIELDS):
-        waiting = state.queue[Q_FIELDS * q + Entry.JOB, state.pools[Pool.HEAD, q] : state.pools[Pool.TAIL, q]]
+        waiting = state.queue.job[q, state.pools.head[q] : state.pools.tail[q]]
         waiting[:] = new[waiting]
     for k in range(len(state.queue) // (2 * Q_FIELDS)):
-        for row, size in ((List.DUE_JOB, Pool.DUE_COUNT), (List.PINS, Pool.PIN_COUNT)):
+        for row, size in ((Lists["due_job"], Pools["due_count"]), (Lists["pins"], Pools["pin_count"])):
             held = state.lists[row + POOL_LISTS * k, : state.pools[size, k]]
             held[:] = new[held]
-    for entry in (Clock.FIRST_NEW, Clock.AGED):
+    for entry in (Clock["first_new"], Clock["aged"]):
         state.clock[entry] = stays[: state.clock[entry]].sum()
-    state.clock[Clock.LAST_NEW] = count
+    state.clock.last_new = count
     return new
 
 
@@ -67,15 +65,15 @@ def drop_runs(state: State, world: World, local: Local, stays: Marks) -> Table:
     """Take runs that are over out of the log of runs, between two instants; the new number of each, or -1."""
     count, used = int(stays.sum()), len(stays)
     new = renumbered(np.flatnonzero(stays), used)
-    started = state.jobs[Job.RUN, : state.clock[Clock.LAST_NEW]]
+    started = state.jobs.run[: state.clock.last_new]
     started[:] = np.where(started >= 0, new[started], started)
     state.runs[:, :count] = state.runs[:, :used][:, stays]
     world.size[0] = take_over_heap(world.ends, 0, 1, int(world.size[0]), new)
-    outlives = int(state.clock[Clock.OUTLIVES])
-    state.clock[Clock.OUTLIVES] = take_over_heap(
-        state.lists, List.OUTLIVE_TIME, List.OUTLIVE_RUN, outlives, new
+    outlives = int(state.clock.outlives)
+    state.clock.outlives = take_over_heap(
+        state.lists.table, Lists["outlive_time"], Lists["outlive_run"], outlives, new
     )
-    state.clock[Clock.RUNS] = state.clock[Clock.FRESH] = count
+    state.clock.runs = state.clock.fresh = count
     if local.renumber_runs is not None:
         local.renumber_runs(state, new)
     return new

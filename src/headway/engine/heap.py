@@ -7,7 +7,7 @@ reservations that move, forward too, move without the heap.
 
 from __future__ import annotations
 
-from headway.engine.tables import POOL_LISTS, Clock, Job, List, State, Table
+from headway.engine.tables import State, Table
 from headway.jit.kernels import kernel, routine
 
 
@@ -52,32 +52,32 @@ def pop(table: Table, row: int, size: int) -> None:
 @kernel
 def sooner(state: State, k: int, i: int, t: int, job: int) -> bool:
     """Whether entry ``i`` is due before (t, job); at one instant who holds nothing is, then by queue."""
-    here = state.lists[List.DUE + POOL_LISTS * k, i]
+    here = state.lists.due[k, i]
     if here != t:
         return bool(here < t)
-    other = state.lists[List.DUE_JOB + POOL_LISTS * k, i]
-    holds, holds_other = state.jobs[Job.PLAN, job] > 0, state.jobs[Job.PLAN, other] > 0
+    other = state.lists.due_job[k, i]
+    holds, holds_other = state.jobs.plan[job] > 0, state.jobs.plan[other] > 0
     if holds != holds_other:
         return bool(holds)
-    if state.jobs[Job.KEY, other] != state.jobs[Job.KEY, job]:
-        return bool(state.jobs[Job.KEY, other] < state.jobs[Job.KEY, job])
+    if state.jobs.key[other] != state.jobs.key[job]:
+        return bool(state.jobs.key[other] < state.jobs.key[job])
     return bool(other < job)
 
 
 @kernel
 def put_due(state: State, k: int, i: int, t: int, job: int) -> None:
     """Let (t, job) be entry ``i``."""
-    state.lists[List.DUE + POOL_LISTS * k, i] = t
-    state.lists[List.DUE_JOB + POOL_LISTS * k, i] = job
-    state.jobs[Job.SLOT, job] = i
+    state.lists.due[k, i] = t
+    state.lists.due_job[k, i] = job
+    state.jobs.slot[job] = i
 
 
 @kernel
 def copy_due(state: State, k: int, source: int, i: int) -> None:
     """Let entry ``source`` be entry ``i``."""
     t, job = (
-        state.lists[List.DUE + POOL_LISTS * k, source],
-        state.lists[List.DUE_JOB + POOL_LISTS * k, source],
+        state.lists.due[k, source],
+        state.lists.due_job[k, source],
     )
     put_due(state, k, i, t, job)
 
@@ -102,8 +102,8 @@ def sift_down(state: State, k: int, i: int, size: int, t: int, job: int) -> None
         if child >= size:
             break
         if child + 1 < size:
-            at = state.lists[List.DUE + POOL_LISTS * k, child]
-            if sooner(state, k, child + 1, at, state.lists[List.DUE_JOB + POOL_LISTS * k, child]):
+            at = state.lists.due[k, child]
+            if sooner(state, k, child + 1, at, state.lists.due_job[k, child]):
                 child += 1
         if not sooner(state, k, child, t, job):
             break
@@ -115,40 +115,40 @@ def sift_down(state: State, k: int, i: int, size: int, t: int, job: int) -> None
 @kernel
 def look_from(state: State, job: int) -> int:
     """Note from when on a job is looked for: 7/8 of the way to its start, or there if that is no progress."""
-    now, start = state.clock[Clock.NOW], state.jobs[Job.RESERVED, job]
+    now, start = state.clock.now, state.jobs.reserved[job]
     near = start - ((start - now) >> 3)
-    state.jobs[Job.DUE_BY, job] = near if state.jobs[Job.DUE_BY, job] < near < start else start
-    return int(state.jobs[Job.DUE_BY, job])
+    state.jobs.due_by[job] = near if state.jobs.due_by[job] < near < start else start
+    return int(state.jobs.due_by[job])
 
 
 @kernel
 def add_due(state: State, k: int, size: int, job: int) -> None:
     """Put a job with a reservation into the heap of ``size`` jobs."""
-    state.jobs[Job.DUE_BY, job] = -1
+    state.jobs.due_by[job] = -1
     sift_up(state, k, size, look_from(state, job), job)
 
 
 @kernel
 def move_due(state: State, k: int, job: int) -> None:
     """A job in the heap has another reserved start; one that is later stays where it is until it is first."""
-    if state.jobs[Job.RESERVED, job] < state.jobs[Job.DUE_BY, job]:
-        state.jobs[Job.DUE_BY, job] = -1
-        sift_up(state, k, state.jobs[Job.SLOT, job], look_from(state, job), job)
+    if state.jobs.reserved[job] < state.jobs.due_by[job]:
+        state.jobs.due_by[job] = -1
+        sift_up(state, k, state.jobs.slot[job], look_from(state, job), job)
 
 
 @kernel
 def advance_due(state: State, k: int, job: int) -> None:
     """A job in the heap has a smaller key than before."""
-    i = state.jobs[Job.SLOT, job]
-    sift_up(state, k, i, state.lists[List.DUE + POOL_LISTS * k, i], job)
+    i = state.jobs.slot[job]
+    sift_up(state, k, i, state.lists.due[k, i], job)
 
 
 @kernel
 def first_due(state: State, k: int, size: int) -> int:
     """The job that is due first in the heap of ``size`` > 0 jobs."""
     while True:
-        job = state.lists[List.DUE_JOB + POOL_LISTS * k, 0]
-        if state.jobs[Job.RESERVED, job] == state.jobs[Job.DUE_BY, job]:
+        job = state.lists.due_job[k, 0]
+        if state.jobs.reserved[job] == state.jobs.due_by[job]:
             return int(job)
         sift_down(state, k, 0, size, look_from(state, job), job)
 
@@ -156,11 +156,11 @@ def first_due(state: State, k: int, size: int) -> int:
 @kernel
 def drop_due(state: State, k: int, size: int, job: int) -> None:
     """Take a job out of the heap of ``size`` jobs."""
-    i = state.jobs[Job.SLOT, job]
+    i = state.jobs.slot[job]
     last = size - 1
     if i == last:
         return
-    t, moved = state.lists[List.DUE + POOL_LISTS * k, last], state.lists[List.DUE_JOB + POOL_LISTS * k, last]
+    t, moved = state.lists.due[k, last], state.lists.due_job[k, last]
     sift_up(state, k, i, t, moved)
-    if state.jobs[Job.SLOT, moved] == i:
+    if state.jobs.slot[moved] == i:
         sift_down(state, k, i, last, t, moved)

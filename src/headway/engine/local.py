@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.tables import Clock, Job, State, Table, Why
+from headway.engine.tables import JobTable, State, Table, Why
 from headway.jit.kernels import kernel
 
 WITHDRAW, JOIN = range(2)
 
-TIMES = (Job.WALL, Job.PLAN)
+TIMES = (JobTable["wall"], JobTable["plan"])
 Marks = npt.NDArray[np.bool_]
 Request = Callable[[int, State, int, int], None]
 
@@ -63,18 +63,18 @@ class Local:
 @kernel
 def is_behind(state: State) -> bool:
     """Whether something has ended or come at this instant that the policy has not seen."""
-    return bool(state.clock[Clock.ENDED] > 0 or state.clock[Clock.FIRST_NEW] < state.clock[Clock.LAST_NEW])
+    return bool(state.clock.ended > 0 or state.clock.first_new < state.clock.last_new)
 
 
 @kernel
 def only_plan(state: State) -> None:
     """The turn that follows is to bring plans up to date, and to start nothing."""
-    state.clock[Clock.ONLY_PLANS] = 1
+    state.clock.only_plans = 1
 
 
 @kernel
 def caught_up(state: State) -> None:
     """What ended, left, came and changed has been seen to: it is not seen to again at this instant."""
     clock = state.clock
-    clock[Clock.ONLY_PLANS] = clock[Clock.ENDED] = clock[Clock.CHANGES] = clock[Clock.RETURNS] = 0
-    clock[Clock.FIRST_NEW] = clock[Clock.LAST_NEW]
+    clock.only_plans = clock.ended = clock.changes = clock.returns = 0
+    clock.first_new = clock.last_new

@@ -24,7 +24,15 @@ import numpy.typing as npt
 
 from headway.engine.ranges import Ranges, give, meet, numbers_of, ranges_of, remove, take_lowest
 from headway.engine.side_by_side import end_now, lose_now
-from headway.engine.tables import CHANGE_ROWS, OPEN, Change, Clock, Ended, Job, Pool, Run, State, World
+from headway.engine.tables import (
+    CHANGE_ROWS,
+    OPEN,
+    Changes,
+    Ended,
+    Runs,
+    State,
+    World,
+)
 from headway.errors import PolicyError
 from headway.platform import Outage, Outages
 from headway.platform.outages import ends
@@ -98,12 +106,12 @@ class ChangingMachine:
     def begin(self, owner: Owner) -> None:
         """The simulation begins."""
         self.reset()
-        owner.state.clock[Clock.HORIZON] = self.horizon()
+        owner.state.clock.horizon = self.horizon()
 
     def happen(self, owner: Owner) -> None:
         """Let everything happen that is due at the open instant."""
         state = owner.state
-        t = int(state.clock[Clock.NOW])
+        t = int(state.clock.now)
         self.told = defaultdict(int)
         self.follow(state)
         self.follow_estimates(state)
@@ -114,7 +122,7 @@ class ChangingMachine:
             self.do(state, t, deed, place)
         self.wait_for_drained(state, owner.world)
         tell(owner, self.told)
-        state.clock[Clock.HORIZON] = self.horizon()
+        state.clock.horizon = self.horizon()
 
     def do(self, state: State, t: int, deed: int, place: int) -> None:
         """Let one thing happen to an outage."""
@@ -178,7 +186,7 @@ class ChangingMachine:
             end_now(state, run, Ended.BY_FAILURE)
         drained = numbers[(self.drained[numbers] > 0) & ~self.gone[numbers]]
         if len(drained):
-            self.look_again(state, int(state.clock[Clock.NOW]), drained)
+            self.look_again(state, int(state.clock.now), drained)
 
     def look_again(self, state: State, t: int, numbers: Numbers) -> None:
         """Whether these processors are there, and until when a policy plans without them."""
@@ -189,10 +197,10 @@ class ChangingMachine:
         for run in self.runs_on(numbers[self.drained[numbers] > 0]):
             mine = np.isin(numbers, numbers_of(self.held[run]))
             busy |= mine
-            since[mine] = state.runs[Run.EXPECTED, run]
+            since[mine] = state.runs.expected[run]
         gone = (away | window) & ~busy
         change = np.count_nonzero(gone) - np.count_nonzero(self.gone[numbers])
-        state.pools[Pool.FREE, MACHINE] -= change
+        state.pools.free[MACHINE] -= change
         remove(self.free, ranges_of(numbers[gone & ~self.gone[numbers]]))
         give(self.free, ranges_of(numbers[~gone & self.gone[numbers]]))
         self.gone[numbers] = gone
@@ -217,13 +225,13 @@ class ChangingMachine:
     def follow(self, state: State) -> None:
         """Give the runs that started since then their processors, and take back what runs held that ended."""
         runs = state.runs
-        now = int(state.clock[Clock.NOW])
-        over = [(int(runs[Run.END, run]), run) for run in self.held if runs[Run.END, run] != OPEN]
+        now = int(state.clock.now)
+        over = [(int(runs.end[run]), run) for run in self.held if runs.end[run] != OPEN]
         heapq.heapify(over)
-        last = int(state.clock[Clock.RUNS])
-        log = runs[:, self.followed : last]
-        sizes = state.jobs[Job.PROCS, log[Run.JOB]].tolist()
-        starts, finishes = log[Run.START].tolist(), log[Run.END].tolist()
+        last = int(state.clock.runs)
+        log = Runs(runs[:, self.followed : last])
+        sizes = state.jobs.procs[log.job].tolist()
+        starts, finishes = log.start.tolist(), log.end.tolist()
         for place, (procs, start, end) in enumerate(zip(sizes, starts, finishes, strict=True)):
             while over and over[0][0] <= start:
                 self.take_back(heapq.heappop(over)[1])
@@ -253,24 +261,24 @@ class ChangingMachine:
     def follow_estimates(self, state: State) -> None:
         """A run that outlived its estimate holds processors that drain until the end expected since."""
         for run in self.waited_for:
-            self.planned_from[self.draining(run)] = state.runs[Run.EXPECTED, run]
+            self.planned_from[self.draining(run)] = state.runs.expected[run]
 
     def wait_for_drained(self, state: State, world: World) -> None:
         """Note when the runs end that still hold processors that drain, and how many."""
-        state.runs[Run.DRAINING, list(self.waited_for)] = 0
+        state.runs.draining[list(self.waited_for)] = 0
         self.waited_for = {}
         for run in self.runs_on(np.flatnonzero((self.drained > 0) & ~self.gone)):
-            job = state.runs[Run.JOB, run]
-            state.runs[Run.DRAINING, run] = len(self.draining(run))
-            length = min(int(world.runtime[job]), int(state.runs[Run.LIMIT, run]))
-            self.waited_for[run] = int(state.runs[Run.START, run]) + length
+            job = state.runs.job[run]
+            state.runs.draining[run] = len(self.draining(run))
+            length = min(int(world.runtime[job]), int(state.runs.limit[run]))
+            self.waited_for[run] = int(state.runs.start[run]) + length
 
     def let_go(self, state: State, t: int) -> None:
         """Processors that drain go when the run on them has ended."""
         for run, end in self.waited_for.items():
-            if state.runs[Run.END, run] == OPEN:
+            if state.runs.end[run] == OPEN:
                 continue
-            if state.runs[Run.END, run] < min(end, t):
+            if state.runs.end[run] < min(end, t):
                 raise PolicyError(
                     "the policy stopped a job on processors that drain, and it is not known which "
                     "job gets them next; "
@@ -319,8 +327,8 @@ def tell(owner: Owner, told: dict[tuple[int, int], int]) -> None:
     changes = [(begin, end, procs) for (begin, end), procs in sorted(told.items()) if procs]
     table = owner.state.changes
     if len(changes) > table.shape[1]:
-        table = np.zeros((CHANGE_ROWS, 2 * len(changes)), np.int64)
+        table = Changes(np.zeros((CHANGE_ROWS, 2 * len(changes)), np.int64))
         owner.state = owner.state._replace(changes=table)
     for place, change in enumerate(changes):
-        table[[Change.FROM, Change.TO, Change.PROCS], place] = change
-    owner.state.clock[Clock.CHANGES] = len(changes)
+        table[[Changes["start"], Changes["end"], Changes["procs"]], place] = change
+    owner.state.clock.changes = len(changes)

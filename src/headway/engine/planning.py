@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.heap import pop, push
 from headway.engine.profile import change
-from headway.engine.tables import OPEN, Clock, Job, List, Pool, Run, State
+from headway.engine.tables import OPEN, Lists, State
 from headway.engine.verbs import start
 from headway.jit.kernels import kernel, routine
 
@@ -13,7 +13,7 @@ from headway.jit.kernels import kernel, routine
 def settle(t: int, state: State, k: int) -> int:
     """Bring the profile of pool ``k`` up to now; how many runs ended early, or left before they began."""
     early = settle_runs(t, state, k)
-    if state.clock[Clock.OUTLIVES] > 0:
+    if state.clock.outlives > 0:
         outlive(t, state)
     return early
 
@@ -21,14 +21,14 @@ def settle(t: int, state: State, k: int) -> int:
 @kernel
 def settle_runs(t: int, state: State, k: int) -> int:
     """Runs that ended in pool ``k`` give back what the profile still held; how many ended early, or left."""
-    early = state.pools[Pool.LEFT, k]
+    early = state.pools.left[k]
     if early > 0:
-        state.pools[Pool.FREED, k], state.pools[Pool.LEFT, k] = 1, 0
-    for i in range(state.clock[Clock.ENDED]):
-        run = state.lists[List.ENDED_RUNS, i]
-        if state.runs[Run.POOL, run] == k:
-            state.pools[Pool.FREED, k] = 1
-            if state.runs[Run.EXPECTED, run] > t:
+        state.pools.freed[k], state.pools.left[k] = 1, 0
+    for i in range(state.clock.ended):
+        run = state.lists.ended_runs[i]
+        if state.runs.pool[run] == k:
+            state.pools.freed[k] = 1
+            if state.runs.expected[run] > t:
                 early += 1
                 release(t, state, k, run)
     return int(early)
@@ -37,14 +37,14 @@ def settle_runs(t: int, state: State, k: int) -> int:
 @kernel
 def note_room(state: State, k: int, begin: int, end: int) -> None:
     """Remember that the profile of pool ``k`` has more free processors than before on [begin, end)."""
-    state.pools[Pool.ROOM_FROM, k] = min(state.pools[Pool.ROOM_FROM, k], begin)
-    state.pools[Pool.ROOM_TO, k] = max(state.pools[Pool.ROOM_TO, k], end)
+    state.pools.room_from[k] = min(state.pools.room_from[k], begin)
+    state.pools.room_to[k] = max(state.pools.room_to[k], end)
 
 
 @kernel
 def release(t: int, state: State, k: int, run: int) -> None:
     """Give back the processors that the profile holds for a run from now on."""
-    procs, expected = state.jobs[Job.PROCS, state.runs[Run.JOB, run]], state.runs[Run.EXPECTED, run]
+    procs, expected = state.jobs.procs[state.runs.job[run]], state.runs.expected[run]
     change(state.profile, k, t, expected, procs, t)
     note_room(state, k, t, expected)
 
@@ -61,11 +61,11 @@ def outlive(t: int, state: State) -> None:
 @kernel
 def next_outlived(t: int, state: State) -> int:
     """The next run that has outlived its estimate by now; -1 if there is none."""
-    while state.clock[Clock.OUTLIVES] > 0 and state.lists[List.OUTLIVE_TIME, 0] <= t:
-        run = state.lists[List.OUTLIVE_RUN, 0]
-        pop(state.lists, List.OUTLIVE_TIME, state.clock[Clock.OUTLIVES])
-        state.clock[Clock.OUTLIVES] -= 1
-        if state.runs[Run.END, run] == OPEN:
+    while state.clock.outlives > 0 and state.lists.outlive_time[0] <= t:
+        run = state.lists.outlive_run[0]
+        pop(state.lists.table, Lists["outlive_time"], state.clock.outlives)
+        state.clock.outlives -= 1
+        if state.runs.end[run] == OPEN:
             return int(run)
     return -1
 
@@ -76,20 +76,20 @@ def expect_request(t: int, state: State, run: int) -> None:
 
     It is planned already without those that drain, from the end that was expected before.
     """
-    job = state.runs[Run.JOB, run]
-    expected = state.runs[Run.START, run] + state.jobs[Job.WALL, job]
-    state.runs[Run.EXPECTED, run] = expected
-    more = state.jobs[Job.PROCS, job] - state.runs[Run.DRAINING, run]
-    change(state.profile, state.runs[Run.POOL, run], t, expected, -more, t)
+    job = state.runs.job[run]
+    expected = state.runs.start[run] + state.jobs.wall[job]
+    state.runs.expected[run] = expected
+    more = state.jobs.procs[job] - state.runs.draining[run]
+    change(state.profile, state.runs.pool[run], t, expected, -more, t)
 
 
 @kernel
 def may_outlive(state: State, job: int) -> None:
     """Note a run whose estimate is shorter than the request."""
-    if state.jobs[Job.PLAN, job] < state.jobs[Job.WALL, job]:
-        end = state.clock[Clock.NOW] + state.jobs[Job.PLAN, job]
-        push(state.lists, List.OUTLIVE_TIME, state.clock[Clock.OUTLIVES], end, state.jobs[Job.RUN, job])
-        state.clock[Clock.OUTLIVES] += 1
+    if state.jobs.plan[job] < state.jobs.wall[job]:
+        end = state.clock.now + state.jobs.plan[job]
+        push(state.lists.table, Lists["outlive_time"], state.clock.outlives, end, state.jobs.run[job])
+        state.clock.outlives += 1
 
 
 @kernel
@@ -97,7 +97,7 @@ def start_and_book(state: State, job: int, k: int, why: int) -> bool:
     """Start a waiting job now; the profile holds its processors until its expected end."""
     if not start(state, job, k, why):
         return False
-    now = state.clock[Clock.NOW]
-    change(state.profile, k, now, now + state.jobs[Job.PLAN, job], -state.jobs[Job.PROCS, job], now)
+    now = state.clock.now
+    change(state.profile, k, now, now + state.jobs.plan[job], -state.jobs.procs[job], now)
     may_outlive(state, job)
     return True

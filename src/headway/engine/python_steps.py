@@ -13,7 +13,22 @@ import numpy as np
 from headway.engine.clock import step
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs, Setup
-from headway.engine.tables import Clock, Ended, Fault, List, Run, State, Step, Table, World, queue_room
+from headway.engine.tables import (
+    Clock,
+    Ended,
+    Fault,
+    JobTable,
+    Lists,
+    Nodes,
+    Pools,
+    Runs,
+    ShareTable,
+    State,
+    Step,
+    Table,
+    World,
+    queue_room,
+)
 from headway.engine.verbs import kill, start, wake, withdraw
 from headway.jit.kernels import entry, kernel
 
@@ -27,13 +42,13 @@ ONLY_POOL = 0
 class Tables(NamedTuple):
     """The part of the state that time and verbs touch; they take it in place of the whole."""
 
-    clock: Table
-    jobs: Table
-    runs: Table
-    pools: Table
-    lists: Table
-    nodes: Table
-    shares: Table
+    clock: Clock
+    jobs: JobTable
+    runs: Runs
+    pools: Pools
+    lists: Lists
+    nodes: Nodes
+    shares: ShareTable
 
 
 @kernel
@@ -55,13 +70,13 @@ def carry_out(orders: Table, count: int, state: Any) -> None:
 def act(
     orders: Table,
     count: int,
-    clock: Table,
-    jobs: Table,
-    runs: Table,
-    pools: Table,
-    lists: Table,
-    nodes: Table,
-    shares: Table,
+    clock: Clock,
+    jobs: JobTable,
+    runs: Runs,
+    pools: Pools,
+    lists: Lists,
+    nodes: Nodes,
+    shares: ShareTable,
 ) -> None:
     """Carry out ``count`` orders of this instant, where somebody else moves the clock."""
     carry_out(orders, count, Tables(clock, jobs, runs, pools, lists, nodes, shares))
@@ -71,13 +86,13 @@ def act(
 def act_and_step(
     orders: Table,
     count: int,
-    clock: Table,
-    jobs: Table,
-    runs: Table,
-    pools: Table,
-    lists: Table,
-    nodes: Table,
-    shares: Table,
+    clock: Clock,
+    jobs: JobTable,
+    runs: Runs,
+    pools: Pools,
+    lists: Lists,
+    nodes: Nodes,
+    shares: ShareTable,
     runtime: Table,
     ends: Table,
     size: Table,
@@ -88,16 +103,16 @@ def act_and_step(
     """
     state: Any = Tables(clock, jobs, runs, pools, lists, nodes, shares)
     carry_out(orders, count, state)
-    if clock[Clock.FAULT] != Fault.NONE:
+    if clock.fault != Fault.NONE:
         return Step.BROKEN
     code = step(state, World(runtime, ends, size))
     if code == Step.PASS:
-        for i in range(clock[Clock.ENDED]):
-            orders[OBJECT, i] = runs[Run.JOB, lists[List.ENDED_RUNS, i]]
+        for i in range(clock.ended):
+            orders[OBJECT, i] = runs.job[lists.ended_runs[i]]
     return code
 
 
-def tables_of(state: State, world: World) -> tuple[Table, ...]:
+def tables_of(state: State, world: World) -> tuple[Any, ...]:
     """What :func:`act_and_step` takes after the orders."""
     return (state.clock, state.jobs, state.runs, state.pools, state.lists, state.nodes, state.shares, *world)
 

@@ -14,7 +14,7 @@ spreading makes has the sort key of the job behind it.
 from __future__ import annotations
 
 from headway.engine.fitting import GROUP, sum_entry, sum_stretch
-from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, Pool, State
+from headway.engine.tables import GONE, Q_FIELDS, Queues, State
 from headway.jit.kernels import kernel, routine
 
 REACH = 64
@@ -28,35 +28,35 @@ LEVELS, SHARES = 12, 40
 def close_gaps(state: State, q: int) -> None:
     """Move the waiting jobs together at the front."""
     free = 0
-    for place in range(state.pools[Pool.HEAD, q], state.pools[Pool.TAIL, q]):
-        if state.queue[Q_FIELDS * q + Entry.PROCS, place] != GONE:
+    for place in range(state.pools.head[q], state.pools.tail[q]):
+        if state.queue.procs[q, place] != GONE:
             for field in range(Q_FIELDS):
                 state.queue[Q_FIELDS * q + field, free] = state.queue[Q_FIELDS * q + field, place]
             free += 1
-    state.pools[Pool.HEAD, q] = 0
-    state.pools[Pool.TAIL, q] = free
-    state.pools[Pool.SUMMED, q] = 0
+    state.pools.head[q] = 0
+    state.pools.tail[q] = free
+    state.pools.summed[q] = 0
 
 
 @kernel
 def draw_together(state: State, q: int) -> None:
     """Close the gaps of queue ``q`` where they are many, for one who often walks along all of it."""
-    used = state.pools[Pool.TAIL, q] - state.pools[Pool.HEAD, q]
-    if 4 * used > 5 * state.pools[Pool.COUNT, q] + 16:
+    used = state.pools.tail[q] - state.pools.head[q]
+    if 4 * used > 5 * state.pools.count[q] + 16:
         close_gaps(state, q)
 
 
 @kernel
 def comes_after(state: State, q: int, place: int, key: int, job: int) -> bool:
     """Whether the entry at ``place`` stands behind (key, job)."""
-    here = state.queue[Q_FIELDS * q + Entry.KEY, place]
-    return here > key or (here == key and state.queue[Q_FIELDS * q + Entry.JOB, place] > job)
+    here = state.queue.key[q, place]
+    return here > key or (here == key and state.queue.job[q, place] > job)
 
 
 @kernel
 def place_for(state: State, q: int, key: int, job: int) -> int:
     """The first position whose entry stands behind (key, job)."""
-    low, high = state.pools[Pool.HEAD, q], state.pools[Pool.TAIL, q]
+    low, high = state.pools.head[q], state.pools.tail[q]
     if low == high or not comes_after(state, q, high - 1, key, job):
         return high
     while low < high:
@@ -78,7 +78,7 @@ def move_entry(state: State, q: int, place: int, to: int) -> None:
 @routine
 def spread(state: State, q: int, low: int, high: int, end: int) -> None:
     """Spread the jobs in [low, high) of queue ``q`` evenly over [low, end); the gaps stand before them."""
-    procs = Q_FIELDS * q + Entry.PROCS
+    procs = Q_FIELDS * q + Queues["procs"]
     count = 0
     for place in range(low, high):
         if state.queue[procs, place] != GONE:
@@ -96,25 +96,25 @@ def spread(state: State, q: int, low: int, high: int, end: int) -> None:
     for gap in range(low, above):
         move_entry(state, q, above, gap)
         state.queue[procs, gap] = GONE
-    if low <= state.pools[Pool.HEAD, q]:
-        state.pools[Pool.HEAD, q] = above
+    if low <= state.pools.head[q]:
+        state.pools.head[q] = above
 
 
 @kernel
 def spread_all(state: State, q: int) -> int:
     """Spread all of queue ``q`` out over half as many positions more than there are jobs; up to where."""
     close_gaps(state, q)
-    count = state.pools[Pool.COUNT, q]
+    count = state.pools.count[q]
     end = min(count + count // 2 + 1, state.queue.shape[1])
     spread(state, q, 0, count, end)
-    state.pools[Pool.TAIL, q] = end
+    state.pools.tail[q] = end
     return int(end)
 
 
 @kernel
 def spread_around(state: State, q: int, place: int) -> int:
     """Spread out the shortest stretch around a position that has enough gaps; up to where that is."""
-    head, tail = state.pools[Pool.HEAD, q], state.pools[Pool.TAIL, q]
+    head, tail = state.pools.head[q], state.pools.tail[q]
     width, level = 2 * REACH, 1
     while True:
         low = max(place // width * width, head)
@@ -123,7 +123,7 @@ def spread_around(state: State, q: int, place: int) -> int:
             return spread_all(state, q)
         gaps = 0
         for i in range(low, high):
-            gaps += state.queue[Q_FIELDS * q + Entry.PROCS, i] == GONE
+            gaps += state.queue.procs[q, i] == GONE
         if SHARES * gaps > min(level, LEVELS) * (high - low):
             spread(state, q, low, high, high)
             sum_stretch(state, q, low, high)
@@ -136,7 +136,7 @@ def make_gap(state: State, q: int, key: int, job: int) -> int:
     """Make a gap in queue ``q`` where (key, job) belongs, with none near; its position."""
     high = spread_around(state, q, place_for(state, q, key, job))
     place = place_for(state, q, key, job)
-    row = Q_FIELDS * q + Entry.PROCS
+    row = Q_FIELDS * q + Queues["procs"]
     gap = place
     while gap < high and state.queue[row, gap] != GONE:
         gap += 1
@@ -149,7 +149,7 @@ def make_gap(state: State, q: int, key: int, job: int) -> int:
     for i in range(gap, place - 1):
         move_entry(state, q, i + 1, i)
         sum_entry(state, q, i)
-    state.pools[Pool.HEAD, q] = min(gap, state.pools[Pool.HEAD, q])
+    state.pools.head[q] = min(gap, state.pools.head[q])
     return place - 1
 
 
@@ -165,40 +165,40 @@ def shift_back(state: State, q: int, place: int, gap: int) -> None:
 @routine
 def enter(state: State, q: int, job: int, key: int) -> int:
     """Let a job join queue ``q`` where its key belongs; the position it got."""
-    used = state.pools[Pool.TAIL, q] - state.pools[Pool.HEAD, q]
-    if used > 2 * state.pools[Pool.COUNT, q] + 32 or state.pools[Pool.TAIL, q] == state.queue.shape[1]:
+    used = state.pools.tail[q] - state.pools.head[q]
+    if used > 2 * state.pools.count[q] + 32 or state.pools.tail[q] == state.queue.shape[1]:
         close_gaps(state, q)
-    if state.pools[Pool.COUNT, q] == 0:
-        state.pools[Pool.HEAD, q] = state.pools[Pool.TAIL, q] = state.pools[Pool.SUMMED, q] = 0
-    place, tail = place_for(state, q, key, job), state.pools[Pool.TAIL, q]
+    if state.pools.count[q] == 0:
+        state.pools.head[q] = state.pools.tail[q] = state.pools.summed[q] = 0
+    place, tail = place_for(state, q, key, job), state.pools.tail[q]
     if place == tail:
-        state.pools[Pool.TAIL, q] = tail + 1
+        state.pools.tail[q] = tail + 1
     else:
         place = join_between(state, q, place, key, job)
-    state.queue[Q_FIELDS * q + Entry.JOB, place] = job
-    state.queue[Q_FIELDS * q + Entry.KEY, place] = key
-    state.queue[Q_FIELDS * q + Entry.PROCS, place] = state.jobs[Job.PROCS, job]
-    state.queue[Q_FIELDS * q + Entry.PLAN, place] = state.jobs[Job.PLAN, job]
+    state.queue.job[q, place] = job
+    state.queue.key[q, place] = key
+    state.queue.procs[q, place] = state.jobs.procs[job]
+    state.queue.plan[q, place] = state.jobs.plan[job]
     if place < tail:
         sum_entry(state, q, place)
-    state.pools[Pool.COUNT, q] += 1
+    state.pools.count[q] += 1
     return place
 
 
 @routine
 def join_between(state: State, q: int, place: int, key: int, job: int) -> int:
     """Make a gap for (key, job), which belongs to ``place``, before the end of queue ``q``; its position."""
-    if 0 < place == state.pools[Pool.HEAD, q]:
-        state.pools[Pool.HEAD, q] = place - 1
+    if 0 < place == state.pools.head[q]:
+        state.pools.head[q] = place - 1
         return place - 1
-    gap, tail = place, state.pools[Pool.TAIL, q]
+    gap, tail = place, state.pools.tail[q]
     last = min(tail, place + REACH)
-    while gap < last and state.queue[Q_FIELDS * q + Entry.PROCS, gap] != GONE:
+    while gap < last and state.queue.procs[q, gap] != GONE:
         gap += 1
     if gap == last < tail:
         return make_gap(state, q, key, job)
     if gap == tail:
-        state.pools[Pool.TAIL, q] = tail + 1
+        state.pools.tail[q] = tail + 1
     shift_back(state, q, place, gap)
     return place
 
@@ -206,13 +206,13 @@ def join_between(state: State, q: int, place: int, key: int, job: int) -> int:
 @kernel
 def leave(state: State, q: int, place: int) -> int:
     """Take the job at ``place`` out of queue ``q``; the job."""
-    job = state.queue[Q_FIELDS * q + Entry.JOB, place]
-    state.queue[Q_FIELDS * q + Entry.PROCS, place] = GONE
-    state.pools[Pool.COUNT, q] -= 1
-    head, tail = state.pools[Pool.HEAD, q], state.pools[Pool.TAIL, q]
-    while head < tail and state.queue[Q_FIELDS * q + Entry.PROCS, head] == GONE:
+    job = state.queue.job[q, place]
+    state.queue.procs[q, place] = GONE
+    state.pools.count[q] -= 1
+    head, tail = state.pools.head[q], state.pools.tail[q]
+    while head < tail and state.queue.procs[q, head] == GONE:
         head += 1
-    state.pools[Pool.HEAD, q] = head
+    state.pools.head[q] = head
     return int(job)
 
 

@@ -14,10 +14,10 @@ from headway.engine.tables import (
     NO_MEMORY,
     POOL_ROWS,
     Q_FIELDS,
-    Clock,
-    Job,
-    Node,
-    Pool,
+    JobTable,
+    Pools,
+    Runs,
+    ShareTable,
     State,
     Table,
     World,
@@ -102,19 +102,14 @@ def first_room(jobs: int) -> int:
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
     """The tables at the beginning: every job in the future, every processor free."""
-    table = np.zeros((JOB_ROWS + setup.more_rows, len(jobs)), np.int64)
-    table[Job.SUBMIT], table[Job.PROCS], table[Job.WALL], table[Job.PLAN] = (
-        jobs.submit,
-        jobs.procs,
-        jobs.walltime,
-        jobs.plan,
-    )
-    table[Job.PROMISE] = -1
-    table[Job.RUN] = -1
+    table = JobTable(np.zeros((JOB_ROWS + setup.more_rows, len(jobs)), np.int64))
+    table.submit[:], table.procs[:] = jobs.submit, jobs.procs
+    table.wall[:], table.plan[:] = jobs.walltime, jobs.plan
+    table.promise[:] = table.run[:] = -1
     queues = setup.queues or len(setup.pools)
-    pools = np.zeros((POOL_ROWS, max(2 * queues, len(setup.pools))), np.int64)
-    pools[Pool.SIZE, : len(setup.pools)] = pools[Pool.FREE, : len(setup.pools)] = setup.pools
-    pools[Pool.ROOM_FROM] = NEVER
+    pools = Pools(np.zeros((POOL_ROWS, max(2 * queues, len(setup.pools))), np.int64))
+    pools.size[: len(setup.pools)] = pools.free[: len(setup.pools)] = setup.pools
+    pools.room_from[:] = NEVER
     room = max(1, min(room, len(jobs)))
     count = len(setup.options)
     options = np.zeros(max(1, count), np.int64)
@@ -126,13 +121,13 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     # Jobs that are submitted in another order than the log's move in this table, and it may be another run's.
     runtime = jobs.runtime if setup.submissions is None else jobs.runtime.copy()
     world = new_world(np.ascontiguousarray(runtime), room)
-    state.clock[Clock.LIVE_ROOM] = room
+    state.clock.live_room = room
     if nodes is not None:
-        state.clock[Clock.NODE_CPUS] = nodes[Node.CPUS].sum() * setup.shares_of_cpu
+        state.clock.node_cpus = state.nodes.cpus.sum() * setup.shares_of_cpu
     begin = int(jobs.submit[0]) if len(jobs) else 0
     for pool, size in enumerate(setup.pools[:queues]):
         clear(state.profile, pool, begin, size)
-    state.clock[Clock.WAKE] = NEVER
+    state.clock.wake = NEVER
     if setup.prepare is not None:
         setup.prepare(state)
     return state, world
@@ -145,23 +140,23 @@ def copy_into(larger: Table, table: Table) -> None:
 
 def grow(state: State, world: World) -> tuple[State, World]:
     """A larger table of shares where that is too small; else tables for twice as many live jobs."""
-    used, most = int(state.clock[Clock.SHARES]), int(state.clock[Clock.NODE_CPUS])
+    used, most = int(state.clock.shares), int(state.clock.node_cpus)
     if used + most > state.shares.shape[1]:
         shares = np.zeros((len(state.shares), max(state.shares.shape[1] * 3 // 2, used + 2 * most)), np.int64)
-        copy_into(shares[:, :used], state.shares[:, :used])
-        return state._replace(shares=shares), world
-    room = 2 * int(state.clock[Clock.LIVE_ROOM])
-    state.clock[Clock.LIVE_ROOM] = room
-    state.pools[Pool.SUMMED] = 0  # summaries are laid out by the size of the tables
+        copy_into(shares, state.shares[:, :used])
+        return state._replace(shares=ShareTable(shares)), world
+    room = 2 * int(state.clock.live_room)
+    state.clock.live_room = room
+    state.pools.summed[:] = 0  # summaries are laid out by the size of the tables
     count = state.queue.shape[0] // (2 * Q_FIELDS)
     larger = new_state(state.jobs[:, :0], state.pools, state.options, count, room, 1)
-    copy_into(larger.queue, state.queue)
-    copy_into(larger.lists, state.lists)
+    copy_into(larger.queue.table, state.queue.table)
+    copy_into(larger.lists.table, state.lists.table)
     copy_profile(state.profile, larger.profile)
-    runs, used = state.runs, int(state.clock[Clock.RUNS])
+    runs, used = state.runs, int(state.clock.runs)
     if used + room > runs.shape[1]:  # by far the largest table, and seldom what is too small
-        runs = np.zeros((runs.shape[0], max(runs.shape[1] * 5 // 4, used + room)), np.int64)
-        copy_into(runs, state.runs[:, :used])
+        runs = Runs(np.zeros((runs.shape[0], max(runs.shape[1] * 5 // 4, used + room)), np.int64))
+        copy_into(runs.table, state.runs[:, :used])
     larger_world = new_world(world.runtime, room)
     copy_into(larger_world.ends, world.ends)
     larger_world.size[:] = world.size

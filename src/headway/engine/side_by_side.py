@@ -12,7 +12,7 @@ A job arrives when somebody puts it into the next column of the table; until the
 from __future__ import annotations
 
 from headway.engine.clock import crowded, ended, entry_for_all, foresee, next_end, open_instant
-from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State, World
+from headway.engine.tables import Ended, Phase, State, World
 from headway.engine.verbs import kill
 from headway.jit.kernels import kernel, routine
 from headway.units import NEVER
@@ -21,34 +21,34 @@ from headway.units import NEVER
 @kernel
 def arrive_now(state: State, procs: int) -> None:
     """Let the job whose rows stand in the next column arrive at the present instant."""
-    column = state.clock[Clock.LAST_NEW]
-    state.jobs[Job.PROCS, column] = procs
-    state.jobs[Job.SUBMIT, column], state.jobs[Job.PHASE, column] = state.clock[Clock.NOW], Phase.WAITING
-    state.clock[Clock.LAST_NEW] = column + 1
-    state.clock[Clock.WAITS] += 1
+    column = state.clock.last_new
+    state.jobs.procs[column] = procs
+    state.jobs.submit[column], state.jobs.phase[column] = state.clock.now, Phase.WAITING
+    state.clock.last_new = column + 1
+    state.clock.waits += 1
 
 
 @kernel
 def nobody_follows(state: State) -> None:
     """Let nobody arrive behind the newcomers."""
-    if state.clock[Clock.LAST_NEW] < state.jobs.shape[1]:
-        state.jobs[Job.SUBMIT, state.clock[Clock.LAST_NEW]] = NEVER
+    if state.clock.last_new < state.jobs.shape[1]:
+        state.jobs.submit[state.clock.last_new] = NEVER
 
 
 @kernel
 def last_never_came(state: State) -> None:
     """Take out the last of the newcomers, whom the policy has not seen."""
-    last = state.clock[Clock.LAST_NEW] - 1
-    state.jobs[Job.SUBMIT, last], state.jobs[Job.PHASE, last] = NEVER, 0
-    state.clock[Clock.LAST_NEW] = last
-    state.clock[Clock.WAITS] -= 1
+    last = state.clock.last_new - 1
+    state.jobs.submit[last], state.jobs.phase[last] = NEVER, 0
+    state.clock.last_new = last
+    state.clock.waits -= 1
 
 
 @kernel
 def following_event(state: State, world: World) -> int:
     """When the next run ends, or the policy wants a pass; NEVER if nothing is to come."""
     foresee(state, world)
-    return min(next_end(state, world), state.clock[Clock.WAKE])
+    return min(next_end(state, world), state.clock.wake)
 
 
 @routine
@@ -73,8 +73,8 @@ def open_at(state: State, world: World, t: int) -> int:
 @entry_for_all
 def end_now(state: State, run: int, how: int) -> None:
     """End a run at the present instant, because the world says so; the policy sees it in its turn."""
-    ended(state, run, how, state.clock[Clock.ENDED])
-    state.clock[Clock.ENDED] += 1
+    ended(state, run, how, state.clock.ended)
+    state.clock.ended += 1
 
 
 @entry_for_all
@@ -83,13 +83,13 @@ def lose_now(state: State, run: int) -> None:
 
     The policy sees the run among those that ended, and the job among those that have returned.
     """
-    clock, job = state.clock, state.runs[Run.JOB, run]
+    clock, job = state.clock, state.runs.job[run]
     kill(state, job, Ended.BY_FAILURE)
-    state.jobs[Job.RUN, job] = -1
-    state.lists[List.ENDED_RUNS, clock[Clock.ENDED]] = run
-    clock[Clock.ENDED] += 1
-    state.lists[List.RETURNED, clock[Clock.RETURNS]] = job
-    clock[Clock.RETURNS] += 1
+    state.jobs.run[job] = -1
+    state.lists.ended_runs[clock.ended] = run
+    clock.ended += 1
+    state.lists.returned[clock.returns] = job
+    clock.returns += 1
 
 
 @entry_for_all

@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from headway.engine.side_by_side import is_crowded
-from headway.engine.tables import Clock, Job, List, Phase, Run, State, Table, World
+from headway.engine.tables import JobTable, Phase, State, Table, World
 from headway.units import NEVER
 
 
@@ -57,23 +57,21 @@ class Submissions:
     def begin(self, owner: Owner) -> None:
         """Nobody has been submitted; who waits for nobody comes when the log says."""
         jobs = owner.state.jobs
-        self.rows, self.runtime = jobs.copy(), owner.world.runtime.copy()
+        self.rows, self.runtime = JobTable(jobs.table.copy()), owner.world.runtime.copy()
         self.written = np.setdiff1d(np.arange(len(jobs)), self.not_of_jobs)
-        self.due = [
-            (int(self.rows[Job.SUBMIT, job]), job) for job in np.flatnonzero(self.follows < 0).tolist()
-        ]
+        self.due = [(int(self.rows.submit[job]), job) for job in np.flatnonzero(self.follows < 0).tolist()]
         heapq.heapify(self.due)
         self.order, self.times, self.next, self.next_at = [], [], [], NEVER
-        jobs[Job.SUBMIT] = NEVER
+        jobs.submit[:] = NEVER
         self.submit_next(owner)
 
     def take_ends(self, owner: Owner) -> None:
         """At an open instant, before the policy's turn: who has ended lets others come, now or later."""
         state = owner.state
-        now, new = int(state.clock[Clock.NOW]), []
-        if state.clock[Clock.LAST_NEW] > len(self.order):
+        now, new = int(state.clock.now), []
+        if state.clock.last_new > len(self.order):
             new, self.next, self.next_at = self.next, [], NEVER
-        over = [column for column in ended(state) if state.jobs[Job.PHASE, column] == Phase.DONE]
+        over = [column for column in ended(state) if state.jobs.phase[column] == Phase.DONE]
         self.let_come(now, [self.order[column] for column in over])
         at_once = self.taken_until(now)
         if at_once:
@@ -89,18 +87,18 @@ class Submissions:
             owner.grow()
         self.put_back(owner)
         first = len(self.order)
-        self.write(owner, new, int(owner.state.clock[Clock.NOW]))
-        owner.state.jobs[Job.PHASE, first : first + len(new)] = Phase.WAITING
-        owner.state.clock[Clock.LAST_NEW] += more
-        owner.state.clock[Clock.WAITS] += more
+        self.write(owner, new, int(owner.state.clock.now))
+        owner.state.jobs.phase[first : first + len(new)] = Phase.WAITING
+        owner.state.clock.last_new += more
+        owner.state.clock.waits += more
         self.order += new
 
     def take_refusals(self, owner: Owner) -> None:
         """After the policy's turn: who waits for a job that it refused waits no more."""
         state = owner.state
-        new = range(int(state.clock[Clock.FIRST_NEW]), int(state.clock[Clock.LAST_NEW]))
-        refused = [self.order[column] for column in new if state.jobs[Job.PHASE, column] == Phase.REFUSED]
-        self.let_come(int(state.clock[Clock.NOW]), refused)
+        new = range(int(state.clock.first_new), int(state.clock.last_new))
+        refused = [self.order[column] for column in new if state.jobs.phase[column] == Phase.REFUSED]
+        self.let_come(int(state.clock.now), refused)
         self.submit_next(owner)
 
     def let_come(self, now: int, over: list[int]) -> None:
@@ -131,7 +129,7 @@ class Submissions:
 
     def put_back(self, owner: Owner) -> None:
         """Take the next ones out of their columns, because others come before them or with them."""
-        owner.state.jobs[Job.SUBMIT, len(self.order) : len(self.order) + len(self.next)] = NEVER
+        owner.state.jobs.submit[len(self.order) : len(self.order) + len(self.next)] = NEVER
         for job in self.next:
             heapq.heappush(self.due, (self.next_at, job))
         self.next, self.next_at = [], NEVER
@@ -140,7 +138,7 @@ class Submissions:
         """Write jobs into the first columns that nobody has."""
         jobs, columns = owner.state.jobs, slice(len(self.order), len(self.order) + len(chosen))
         jobs[self.written, columns] = self.rows[self.written[:, None], chosen]
-        jobs[Job.SUBMIT, columns] = time
+        jobs.submit[columns] = time
         owner.world.runtime[columns] = self.runtime[chosen]
 
     def jobs_by_column(self) -> Table:
@@ -158,28 +156,28 @@ class SubmissionsInPlace(Submissions):
     def begin(self, owner: Owner) -> None:
         """Nobody has been submitted."""
         state, count = owner.state, len(self.follows)
-        submit = state.jobs[Job.SUBMIT].tolist()
+        submit = state.jobs.submit.tolist()
         self.due = [(submit[job], job) for job in np.flatnonzero(self.follows < 0).tolist()]
         heapq.heapify(self.due)
         self.order, self.times = list(range(count)), submit
         self.awaited = np.zeros(0, np.int64)
         """Jobs that have been submitted, whose ends others wait for."""
-        state.jobs[Job.SUBMIT] = NEVER
-        state.clock[Clock.FIRST_NEW] = state.clock[Clock.LAST_NEW] = count
-        state.clock[Clock.WAKE] = self.due[0][0] if self.due else NEVER
+        state.jobs.submit[:] = NEVER
+        state.clock.first_new = state.clock.last_new = count
+        state.clock.wake = self.due[0][0] if self.due else NEVER
 
     def take_ends(self, owner: Owner) -> None:
         """At an open instant, before the policy's turn: who has ended lets others come, now or later."""
-        now = int(owner.state.clock[Clock.NOW])
+        now = int(owner.state.clock.now)
         self.see_who_is_over(owner.state, now)
         new = self.taken_until(now)
         while is_crowded(owner.state, owner.world, len(new)):
             owner.grow()
         state = owner.state
-        state.jobs[Job.SUBMIT, new], state.jobs[Job.PHASE, new] = now, Phase.WAITING
-        state.lists[List.RETURNED, : len(new)] = new
-        state.clock[Clock.RETURNS] = len(new)
-        state.clock[Clock.WAITS] += len(new)
+        state.jobs.submit[new], state.jobs.phase[new] = now, Phase.WAITING
+        state.lists.returned[: len(new)] = new
+        state.clock.returns = len(new)
+        state.clock.waits += len(new)
         for job in new:
             self.times[job] = now
         leaders = [job for job in new if job in self.followers]
@@ -188,14 +186,14 @@ class SubmissionsInPlace(Submissions):
     def take_refusals(self, owner: Owner) -> None:
         """After the policy's turn: the same for whom it refused or stopped for good."""
         clock = owner.state.clock
-        clock[Clock.RETURNS] = 0
-        self.see_who_is_over(owner.state, int(clock[Clock.NOW]))
+        clock.returns = 0
+        self.see_who_is_over(owner.state, int(clock.now))
         if self.due:
-            clock[Clock.WAKE] = min(int(clock[Clock.WAKE]), max(self.due[0][0], int(clock[Clock.NOW])))
+            clock.wake = min(int(clock.wake), max(self.due[0][0], int(clock.now)))
 
     def see_who_is_over(self, state: State, now: int) -> None:
         """Let those come who wait for jobs that have ended for good, or never will run."""
-        phase = state.jobs[Job.PHASE, self.awaited]
+        phase = state.jobs.phase[self.awaited]
         over = (phase == Phase.DONE) | (phase == Phase.REFUSED)
         if over.any():
             self.let_come(now, self.awaited[over].tolist())
@@ -204,5 +202,5 @@ class SubmissionsInPlace(Submissions):
 
 def ended(state: State) -> list[int]:
     """The columns of the jobs of which a run ended at the present instant."""
-    runs = state.lists[List.ENDED_RUNS, : state.clock[Clock.ENDED]]
-    return [int(job) for job in state.runs[Run.JOB, runs]]
+    runs = state.lists.ended_runs[: state.clock.ended]
+    return [int(job) for job in state.runs.job[runs]]

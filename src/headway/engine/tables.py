@@ -4,7 +4,7 @@ A policy gets the :class:`State` and the verbs; it never gets the run times. Tho
 :class:`World`, which belongs to the engine alone, together with the heap of real ends.
 
 Jobs are numbered in the order of submit, then of the file, so a smaller number is an earlier arrival.
-Times are microseconds. A row is a member of its table's enumeration: ``state.jobs[Job.PROCS, job]``.
+Times are microseconds. A row has a name: ``state.jobs.procs[job]`` (:mod:`headway.jit.rows`).
 """
 
 from __future__ import annotations
@@ -18,37 +18,34 @@ import numpy.typing as npt
 
 from headway.engine.profile import Profile, new_profile
 from headway.jit.kernels import by_address
+from headway.jit.rows import Each, Entries, Named, Row, Rows, array_of, same
 from headway.units import NEVER
 
 Table = npt.NDArray[np.int64]
 
 
-class Job(IntEnum):
-    """Rows of `jobs`."""
+class JobTable(Rows):
+    """What is known of each job; behind these rows stand those of a policy's own."""
 
-    SUBMIT = 0
-    PROCS = 1
-    WALL = 2
-    PLAN = 3
-    KEY = 4
-    BACKFILL_KEY = 5
-    CLASS = 6
-    PHASE = 7
-    RUN = 8
-    RESERVED = 9
-    SLOT = 10
-    """Where a job stands in the heap of those that are due, and from when on it is looked for there."""
-    DUE_BY = 11
-    PROMISE = 12
-    KEPT = 13
-    """Work done in earlier runs that was saved (µs)."""
-    STRETCH_BY = 14
-    """Where a job's size or the speed of its cluster is not that of the log, its run time is the log's
-    x STRETCH_BY / STRETCH_OVER (0: the log's)."""
-    STRETCH_OVER = 15
+    submit: Row
+    procs: Row
+    wall: Row
+    plan: Row
+    key: Row
+    backfill_key: Row
+    priority_class: Row
+    phase: Row
+    run: Row
+    reserved: Row
+    slot: Row  # Its position in the heap of those that are due,
+    due_by: Row  # and from when on it is looked for there.
+    promise: Row
+    kept: Row  # Work done in earlier runs that was saved (µs).
+    stretch_by: Row  # Where its size or the speed of its cluster is not that of the log, its run time is the
+    stretch_over: Row  # log's x stretch_by / stretch_over (0: the log's).
 
 
-JOB_ROWS = len(Job)
+JOB_ROWS = len(JobTable)
 
 
 class Phase(IntEnum):
@@ -63,62 +60,49 @@ class Phase(IntEnum):
     WITHDRAWN = 6
 
 
-class Run(IntEnum):
-    """Rows of `runs`, the append-only log."""
+class Runs(Rows):
+    """The append-only log of runs."""
 
-    JOB = 0
-    START = 1
-    END = 2
-    POOL = 3
-    WHY = 4
-    ENDED = 5
-    EXPECTED = 6
-    LEAD = 7
-    """How long (µs) it holds its processors before its program begins (to load a file or swap memory in)."""
-    LIMIT = 8
-    """The most it may take in all (µs)."""
-    SHARE = 9
-    """Where its entries of `shares` begin, up to those of the next run. Counted processors have none."""
-    DRAINING = 10
-    """How many of its processors take no new jobs once it has ended."""
+    job: Row
+    start: Row
+    end: Row
+    pool: Row
+    why: Row
+    ended: Row
+    expected: Row
+    lead: Row  # µs for which it holds its processors before its program begins (loading, swapping in).
+    limit: Row  # The most it may take in all (µs).
+    share: Row  # Where its entries of `shares` begin, up to those of the next run.
+    draining: Row  # How many of its processors take no new jobs once it has ended.
 
 
-RUN_ROWS = len(Run)
+RUN_ROWS = len(Runs)
 OPEN = -1
-"""``Run.END`` of a run that has not ended."""
+"""``runs.end`` of a run that has not ended."""
 
 
-class Pool(IntEnum):
-    """Rows of `pools`, and from HEAD on of queues: pool k has queue 2 k in scheduling order, and queue
-    2 k + 1 where backfilling has its own."""
+class Pools(Rows):
+    """Pools, and from ``head`` on queues: pool k has queue 2 k in scheduling order, and queue 2 k + 1 where
+    backfilling has its own."""
 
-    SIZE = 0
-    FREE = 1
-    DUE_COUNT = 2
-    """Waiting jobs that hold reservations."""
-    PIN_COUNT = 3
-    """Reservations of no length."""
-    NEWCOMERS = 4
-    """Jobs that joined since the last pass."""
-    FREED = 5
-    """Whether processors came free since then."""
-    ROOM_FROM = 6
-    """From when to when the profile has more free than when waiting jobs were last looked at."""
-    ROOM_TO = 7
-    SEARCHED = 8
-    """How many positions of the profile were passed when they were."""
-    LEFT = 9
-    """Waiting jobs that gave up their reservations since then: to the others like runs that ended early."""
-    HEAD = 10
-    TAIL = 11
-    COUNT = 12
-    SUMMED = 13
-    """Up to which position the queue is summed up."""
-    RESORTED = 14
-    """Whether it is sorted anew at each pass."""
+    size: Row
+    free: Row
+    due_count: Row  # Waiting jobs that hold reservations.
+    pin_count: Row  # Reservations of no length.
+    newcomers: Row  # Jobs that joined since the last pass.
+    freed: Row  # Whether processors came free since then.
+    room_from: Row  # From when to when the profile has more free than when waiting jobs were last looked at.
+    room_to: Row
+    searched: Row  # How many positions of the profile were passed when they were.
+    left: Row  # Waiting jobs that gave up reservations since then: to the others like runs that ended early.
+    head: Row
+    tail: Row
+    count: Row
+    summed: Row  # Up to which position the queue is summed up.
+    resorted: Row  # Whether it is sorted anew at each pass.
 
 
-POOL_ROWS = len(Pool)
+POOL_ROWS = len(Pools)
 
 
 class Why(IntEnum):
@@ -148,126 +132,115 @@ class Ended(IntEnum):
     BY_FAILURE = 6
 
 
-class Node(IntEnum):
-    """Rows of `nodes`, where nodes have names. Rows behind these are what is free of further resources."""
+class Nodes(Rows):
+    """Nodes that have names. Rows behind these are what is free of further resources."""
 
-    CPUS = 0
-    MEMORY = 1
-    FREE_CPUS = 2
-    FREE_MEMORY = 3
-    RUNS = 4
-    """How many runs are on it, and how many of those hold the whole node."""
-    ALONE = 5
-
-
-NODE_ROWS = len(Node)
+    cpus: Row
+    memory_mb: Row
+    free_cpus: Row
+    free_memory: Row
+    runs: Row  # How many runs are on it, and how many of those hold the whole node.
+    alone: Row
 
 
-class Share(IntEnum):
-    """Rows of `shares`, the append-only log of what runs hold on which node. Rows behind these are what they
-    hold of the nodes' further resources."""
-
-    NODE = 0
-    CPUS = 1
-    MEMORY = 2
-    """MB"""
-    ALONE = 3
-    """1 where a run shares the node with nobody."""
+NODE_ROWS = len(Nodes)
 
 
-SHARE_ROWS = len(Share)
+class ShareTable(Rows):
+    """The append-only log of what runs hold on which node. Rows behind these are what they hold of the nodes'
+    further resources."""
+
+    node: Row
+    cpus: Row
+    memory_mb: Row
+    alone: Row  # 1 where a run shares the node with nobody.
 
 
-class Entry(IntEnum):
-    """Fields of a queue's entries."""
-
-    JOB = 0
-    KEY = 1
-    PROCS = 2
-    PLAN = 3
+SHARE_ROWS = len(ShareTable)
 
 
-Q_FIELDS = len(Entry)
+class Queues(Rows):
+    """[q, position] the entries of waiting lines."""
+
+    job: Each
+    key: Each
+    procs: Each
+    plan: Each
+
+
+Q_FIELDS = len(Queues)
 GONE = 1 << 60
-"""``Entry.PROCS`` of an entry that has left the queue: it fits nowhere."""
+"""``queue.procs`` of an entry that has left the queue: it fits nowhere."""
 
 
-class Change(IntEnum):
-    """Rows of `changes`: how many processors more (negative: fewer) to plan with from when to when."""
+class Changes(Rows):
+    """How many processors more (negative: fewer) to plan with from when to when."""
 
-    FROM = 0
-    TO = 1
-    PROCS = 2
-
-
-CHANGE_ROWS = len(Change)
+    start: Row
+    end: Row
+    procs: Row
 
 
-class List(IntEnum):
-    """Rows of `lists`; those from DUE on are there for each pool, POOL_LISTS apart."""
-
-    ENDED_RUNS = 0
-    """The runs that ended at this instant."""
-    SCRATCH = 1
-    """Space to sort in."""
-    SPARE_SCRATCH = 2
-    OUTLIVE_TIME = 3
-    """A heap (time, run) of estimates that running jobs may outlive."""
-    OUTLIVE_RUN = 4
-    RETURNED = 5
-    """Jobs that lost their processors at this instant and wait again."""
-    DUE = 6
-    """A heap (time, job) of reservations."""
-    DUE_JOB = 7
-    PINS = 8
-    """Reservations of no length."""
-    SUMMARY = 9
-    """Two rows for each of the pool's queues."""
+CHANGE_ROWS = len(Changes)
 
 
-POOL_LISTS = 7
+class Lists(Rows):
+    """Lists of jobs and runs, and space to work in."""
+
+    ended_runs: Row  # The runs that ended at this instant.
+    scratch: Row  # Space to sort in.
+    spare_scratch: Row
+    outlive_time: Row  # A heap (time, run) of estimates that running jobs may outlive.
+    outlive_run: Row
+    returned: Row  # Jobs that lost their processors at this instant and wait again.
+    due: Each  # [pool, position] a heap (time, job) of reservations.
+    due_job: Each
+    pins: Each  # Reservations of no length.
+    least_plan: Each  # Sums over parts of the pool's queue in scheduling order,
+    least_procs: Each
+    backfill_plan: Each  # and of that in which it backfills.
+    backfill_procs: Each
 
 
-class Clock(IntEnum):
-    """Entries of `clock`."""
+SHARED_LISTS: int = Lists["due"]
+POOL_LISTS = len(Lists) - SHARED_LISTS
+"""Lists that are there once, and those of each pool."""
 
-    NOW = 0
-    FIRST_NEW = 1
-    LAST_NEW = 2
-    ENDED = 3
-    WAKE = 4
-    FAULT = 5
-    FAULT_JOB = 6
-    RUNS = 7
-    FRESH = 8
-    WAITS = 9
-    RUNS_NOW = 10
-    SUSPENDS = 11
-    FINISHED = 12
-    INSTANTS = 13
-    WAITS_SUM = 14
-    WAITS_MAX = 15
-    AGED = 16
-    OUTLIVES = 17
-    LIVE_ROOM = 18
-    SHARES = 19
-    NODE_CPUS = 20
-    HORIZON = 21
-    """When the world next has something to tell beside ends and arrivals."""
-    HELD = 22
-    """2 while it tells, and 1 in the policy's turn after that; the same where the policy asks its owner, and
-    is answered."""
-    CHANGES = 23
-    """What the world told at this instant, as are RETURNS."""
-    RETURNS = 24
-    KNOWN_UNTIL = 25
-    """Arrivals before this are in the table of jobs; no instant from then on is opened."""
-    ONLY_PLANS = 26
-    """1 while the policy's turn is to bring its plans up to date and start nothing."""
+
+class Clock(Entries):
+    """Scalars."""
+
+    now: int
+    first_new: int
+    last_new: int
+    ended: int
+    wake: int
+    fault: int
+    fault_job: int
+    runs: int
+    fresh: int
+    waits: int
+    runs_now: int
+    suspends: int
+    finished: int
+    instants: int
+    waits_sum: int
+    waits_max: int
+    aged: int
+    outlives: int
+    live_room: int
+    shares: int
+    node_cpus: int
+    horizon: int  # When the world next has something to tell beside ends and arrivals.
+    held: int  # 2 while it tells (or the policy asks its owner), and 1 in the policy's turn after that.
+    changes: int  # What the world told at this instant, as are RETURNS.
+    returns: int
+    known_until: int  # Arrivals before this are in the table of jobs; no instant from then on is opened.
+    only_plans: int  # 1 while the policy's turn is to bring its plans up to date and start nothing.
 
 
 ALL_KNOWN = NEVER + 1
-"""``Clock.KNOWN_UNTIL`` where no more jobs come than those in the table."""
+"""``clock.known_until`` where no more jobs come than those in the table."""
 
 
 class Step(IntEnum):
@@ -317,13 +290,15 @@ def copy_memory(memory: Any) -> Any:
 def _tables_in(memory: Any) -> Iterator[npt.NDArray[Any]]:
     """All tables of a memory, those of the tuples inside it too."""
     for each in memory:
-        yield from _tables_in(each) if isinstance(each, tuple) else (each,)
+        yield from _tables_in(each) if isinstance(each, tuple) else (array_of(each),)
 
 
 def _copied(table: Any, copies: dict[int, npt.NDArray[Any]]) -> Any:
     """The copy of a table, or the like view of the copy of what it looks at; of a tuple, of each in it."""
     if isinstance(table, tuple):
         return type(table)(*(_copied(each, copies) for each in table))
+    if isinstance(table, Named):
+        return same(table, _copied(table.table, copies))
     if table.base is None:
         return copies[id(table)]
     seen = copies.get(id(table.base))
@@ -334,31 +309,31 @@ def _copied(table: Any, copies: dict[int, npt.NDArray[Any]]) -> Any:
 class State(NamedTuple):
     """Everything a scheduler may know."""
 
-    clock: Table
+    clock: Clock
     """Scalars: the present instant, its newcomers and completions, counts, the fault if any."""
-    jobs: Table
+    jobs: JobTable
     """[row, job]"""
-    runs: Table
+    runs: Runs
     """[row, run] one column per started run, in the order of starting."""
-    pools: Table
+    pools: Pools
     """[row, pool or queue] a pool is a count of interchangeable processors: a cluster, a group, a node."""
-    queue: Table
-    """[4 q + field, place] waiting jobs in scheduling order, with gaps where jobs have left."""
-    lists: Table
-    """[row, place] the runs that ended at this instant, space to sort in, and for each pool a heap of jobs
-    by reserved start (``jobs[Job.SLOT]`` is a job's place in it)."""
+    queue: Queues
+    """[4 q + field, position] waiting jobs in scheduling order, with gaps where jobs have left."""
+    lists: Lists
+    """[row, position] the runs that ended at this instant, space to sort in, and for each pool a heap of jobs
+    by reserved start (``jobs.slot`` is a job's position in it)."""
     profile: Profile
     """Free processors over time, for policies that plan ahead."""
     keys: npt.NDArray[np.float64]
     """[place] the keys of the present instant, for orders that change with time."""
     options: Table
     """The parameters of queues, those of each pool one behind the other."""
-    nodes: Table
+    nodes: Nodes
     """[row, node] where nodes have names: CPUs and memory of each, and what of it is free."""
-    shares: Table
+    shares: ShareTable
     """[row, entry] what each run on named nodes holds of which node, in the order of starting."""
-    changes: Table
-    """[row, place] what became known at this instant of processors that come and go."""
+    changes: Changes
+    """[row, position] what became known at this instant of processors that come and go."""
     memory: Any
     """The policy's own tables, a named tuple that the policy declares."""
 
@@ -376,13 +351,13 @@ class World(NamedTuple):
 
 
 def new_state(
-    jobs: Table,
-    pools: Table,
+    jobs: Table | JobTable,
+    pools: Table | Pools,
     options: Table,
     count: int,
     live: int,
     log: int,
-    nodes: Table | None = None,
+    nodes: Table | Nodes | None = None,
     memory: Any = NO_MEMORY,
 ) -> State:
     """Empty tables for these jobs [row, job] and pools [row, pool], with space for ``live`` jobs at once.
@@ -391,22 +366,22 @@ def new_state(
     """
     held = (SHARE_ROWS, 0)
     if nodes is not None:
-        held = SHARE_ROWS + len(nodes) - NODE_ROWS, 2 * int(nodes[Node.CPUS].sum())
-    clock = np.zeros(len(Clock), np.int64)
-    clock[Clock.HORIZON], clock[Clock.KNOWN_UNTIL] = NEVER, ALL_KNOWN
+        held = SHARE_ROWS + len(nodes) - NODE_ROWS, 2 * int(Nodes(nodes).cpus.sum())
+    clock = Clock(np.zeros(len(Clock), np.int64))
+    clock.horizon, clock.known_until = NEVER, ALL_KNOWN
     return State(
         clock=clock,
-        jobs=jobs,
-        runs=np.zeros((RUN_ROWS, log), np.int64),
-        pools=pools,
-        queue=np.zeros((Q_FIELDS * 2 * count, queue_room(live)), np.int64),
-        lists=np.zeros((List.DUE + POOL_LISTS * count, queue_room(live)), np.int64),
+        jobs=JobTable(jobs),
+        runs=Runs(np.zeros((RUN_ROWS, log), np.int64)),
+        pools=Pools(pools),
+        queue=Queues(np.zeros((Q_FIELDS * 2 * count, queue_room(live)), np.int64)),
+        lists=Lists(np.zeros((SHARED_LISTS + POOL_LISTS * count, queue_room(live)), np.int64)),
         profile=new_profile(count, live),
         keys=np.zeros(queue_room(live), np.float64),
         options=options,
-        nodes=np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes,
-        shares=np.zeros(held, np.int64),
-        changes=np.zeros((CHANGE_ROWS, 8), np.int64),
+        nodes=Nodes(np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes),
+        shares=ShareTable(np.zeros(held, np.int64)),
+        changes=Changes(np.zeros((CHANGE_ROWS, 8), np.int64)),
         memory=memory,
     )
 
@@ -423,7 +398,7 @@ def queue_room(live: int) -> int:
 
 Kind = tuple[type, tuple[Any, ...]]
 """Class of a memory, and the type and dimensions of each of its tables: all that compiled code depends on.
-Of a tuple of tables inside it, the kind of that."""
+Of a tuple of tables inside it, the kind of that; of a table whose rows have names, its class, too."""
 
 
 def kind_of(memory: Any) -> Kind:
@@ -432,9 +407,15 @@ def kind_of(memory: Any) -> Kind:
 
 
 def _kind_of_tables(memory: Any) -> Kind:
-    return type(memory), tuple(
-        _kind_of_tables(each) if isinstance(each, tuple) else (each.dtype.str, each.ndim) for each in memory
-    )
+    return type(memory), tuple(map(_kind_of_table, memory))
+
+
+def _kind_of_table(table: Any) -> tuple[Any, Any]:
+    if isinstance(table, tuple):
+        return _kind_of_tables(table)
+    if isinstance(table, Named):
+        return type(table), _kind_of_table(table.table)
+    return table.dtype.str, table.ndim
 
 
 NO_KIND = _kind_of_tables(NO_MEMORY)
@@ -453,4 +434,6 @@ def _empty(kind: Any) -> Any:
     made, inside = kind
     if isinstance(made, str):
         return np.zeros((0,) * inside, made)
+    if issubclass(made, Named):
+        return made(_empty(inside))
     return made(*map(_empty, inside))

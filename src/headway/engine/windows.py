@@ -20,13 +20,12 @@ from headway.engine.tables import (
     POOL_LISTS,
     Q_FIELDS,
     RUN_ROWS,
-    Clock,
-    Entry,
-    Job,
-    List,
+    JobTable,
+    Lists,
     Phase,
-    Pool,
-    Run,
+    Pools,
+    Queues,
+    Runs,
     State,
     Table,
 )
@@ -37,7 +36,7 @@ NO_MORE = -1
 
 def still_here(state: State) -> Table:
     """The jobs that wait or run, in order of arrival."""
-    return np.flatnonzero(state.jobs[Job.PHASE, : state.clock[Clock.LAST_NEW]] != Phase.DONE)
+    return np.flatnonzero(state.jobs.phase[: state.clock.last_new] != Phase.DONE)
 
 
 def next_window(driver: Driver, live: Table, jobs: Jobs, setup: Setup) -> None:
@@ -45,20 +44,20 @@ def next_window(driver: Driver, live: Table, jobs: Jobs, setup: Setup) -> None:
     old = driver.state
     table = make_state(jobs, setup, 1)[0].jobs
     count, clock = len(live), old.clock
-    open_runs = np.flatnonzero(old.runs[Run.END, : clock[Clock.RUNS]] == OPEN)
+    open_runs = np.flatnonzero(old.runs.end[: clock.runs] == OPEN)
     job_now, run_now = renumbered(live, old.jobs.shape[1]), renumbered(open_runs, old.runs.shape[1])
-    keys = table[[Job.KEY, Job.BACKFILL_KEY], :count]
-    grown_old = old.jobs[Job.CLASS, live] != table[Job.CLASS, :count]
+    keys = table[[JobTable["key"], JobTable["backfill_key"]], :count]
+    grown_old = old.jobs.priority_class[live] != table.priority_class[:count]
     table[:, :count] = old.jobs[:, live]
-    table[Job.RUN, :count] = np.where(table[Job.RUN, :count] >= 0, run_now[table[Job.RUN, :count]], NO_MORE)
-    keys[:, grown_old] = table[[Job.KEY, Job.BACKFILL_KEY], :count][:, grown_old]
-    runs = np.zeros((RUN_ROWS, len(jobs) + int(clock[Clock.LIVE_ROOM]) + 1), np.int64)
+    table.run[:count] = np.where(table.run[:count] >= 0, run_now[table.run[:count]], NO_MORE)
+    keys[:, grown_old] = table[[JobTable["key"], JobTable["backfill_key"]], :count][:, grown_old]
+    runs = Runs(np.zeros((RUN_ROWS, len(jobs) + int(clock.live_room) + 1), np.int64))
     runs[:, : len(open_runs)] = old.runs[:, open_runs]
-    runs[Run.JOB, : len(open_runs)] = job_now[runs[Run.JOB, : len(open_runs)]]
-    clock[Clock.FIRST_NEW] = clock[Clock.LAST_NEW] = count
-    clock[Clock.RUNS] = clock[Clock.FRESH] = len(open_runs)
-    clock[Clock.AGED] = np.searchsorted(live, clock[Clock.AGED])
-    clock[Clock.ENDED] = 0
+    runs.job[: len(open_runs)] = job_now[runs.job[: len(open_runs)]]
+    clock.first_new = clock.last_new = count
+    clock.runs = clock.fresh = len(open_runs)
+    clock.aged = int(np.searchsorted(live, clock.aged))
+    clock.ended = 0
     driver.state = old._replace(jobs=table, runs=runs)
     driver.jobs, driver.setup = jobs, setup
     take_over_ends(driver, run_now)
@@ -67,7 +66,7 @@ def next_window(driver: Driver, live: Table, jobs: Jobs, setup: Setup) -> None:
     for q in range(old.queue.shape[0] // Q_FIELDS):
         take_over_queue(driver.state, q, keys[q % 2], job_now)
     for k in range(old.queue.shape[0] // (2 * Q_FIELDS)):
-        for row, size in ((List.DUE_JOB, Pool.DUE_COUNT), (List.PINS, Pool.PIN_COUNT)):
+        for row, size in ((Lists["due_job"], Pools["due_count"]), (Lists["pins"], Pools["pin_count"])):
             named = old.lists[row + POOL_LISTS * k, : old.pools[size, k]]
             named[:] = job_now[named]
 
@@ -83,9 +82,9 @@ def take_over_ends(driver: Driver, run_now: Table) -> None:
     """Real ends, and estimates that may be outlived, of the runs that go on."""
     clock, world = driver.state.clock, driver.world
     world.size[0] = take_over_heap(world.ends, 0, 1, int(world.size[0]), run_now)
-    outlives = int(clock[Clock.OUTLIVES])
-    clock[Clock.OUTLIVES] = take_over_heap(
-        driver.state.lists, List.OUTLIVE_TIME, List.OUTLIVE_RUN, outlives, run_now
+    outlives = int(clock.outlives)
+    clock.outlives = take_over_heap(
+        driver.state.lists.table, Lists["outlive_time"], Lists["outlive_run"], outlives, run_now
     )
 
 
@@ -106,15 +105,15 @@ def take_over_queue(state: State, q: int, keys: Table, job_now: Table) -> None:
     in the order of these, it is sorted at each pass, and keeps its keys until the next.
     """
     rows = slice(Q_FIELDS * q, Q_FIELDS * (q + 1))
-    places = slice(int(state.pools[Pool.HEAD, q]), int(state.pools[Pool.TAIL, q]))
+    places = slice(int(state.pools.head[q]), int(state.pools.tail[q]))
     entries = state.queue[rows, places]
-    entries = entries[:, entries[Entry.PROCS] != GONE]
-    jobs = job_now[entries[Entry.JOB]]
-    entries[Entry.JOB] = jobs
+    entries = entries[:, entries[Queues["procs"]] != GONE]
+    jobs = job_now[entries[Queues["job"]]]
+    entries[Queues["job"]] = jobs
     ranked = np.lexsort((jobs, keys[jobs]))
     if (np.diff(ranked) > 0).all():
-        entries[Entry.KEY] = keys[jobs]
-        state.jobs[Job.BACKFILL_KEY if q % 2 else Job.KEY, jobs] = keys[jobs]
+        entries[Queues["key"]] = keys[jobs]
+        state.jobs[JobTable["backfill_key"] if q % 2 else JobTable["key"], jobs] = keys[jobs]
     state.queue[rows, : entries.shape[1]] = entries
-    state.pools[Pool.HEAD, q] = state.pools[Pool.SUMMED, q] = 0
-    state.pools[Pool.TAIL, q] = entries.shape[1]
+    state.pools.head[q] = state.pools.summed[q] = 0
+    state.pools.tail[q] = entries.shape[1]

@@ -26,7 +26,7 @@ from headway.cores import cores
 from headway.engine.compiled import compiled_hook, compiled_loop
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs
-from headway.engine.tables import Clock, Job, Phase, Run, State
+from headway.engine.tables import Phase, Runs, State
 from headway.errors import UsageError
 from headway.forecast.instant import Instant
 from headway.forecast.record import Record
@@ -226,7 +226,7 @@ class Beginning:
         while more and driver.now < self.instant.now:
             more = driver.next()
             if more and driver.now == self.instant.now:
-                driver.state.jobs[Job.SUBMIT] = true  # they have waited since then
+                driver.state.jobs.submit[:] = true  # they have waited since then
             if more:
                 driver.decide()
         stride, longest = STRIDES
@@ -246,11 +246,11 @@ def compiled(known: dict[Any, Any], prepared: Prepared) -> tuple[Any, Any]:
 
 def has_started(state: State, place: int) -> bool:
     """Whether a job has had a run."""
-    return bool(state.jobs[Job.RUN, place] >= 0) and bool(state.jobs[Job.PHASE, place] != Phase.WAITING)
+    return bool(state.jobs.run[place] >= 0) and bool(state.jobs.phase[place] != Phase.WAITING)
 
 
 def first_start(state: State, place: int) -> int:
     """When a job first started (µs); NEVER if it did not."""
-    runs = state.runs[: Run.START + 1, : int(state.clock[Clock.RUNS])]
-    found = np.flatnonzero(runs[Run.JOB] == place)
-    return int(runs[Run.START, found[0]]) if len(found) else NEVER
+    runs = state.runs[: Runs["start"] + 1, : int(state.clock.runs)]
+    found = np.flatnonzero(runs.job == place)
+    return int(runs.start[found[0]]) if len(found) else NEVER

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from headway.engine.driver import Driver
-from headway.engine.tables import Job, Run, Step
+from headway.engine.tables import Runs, Step
 from headway.errors import UsageError
 from headway.gym import learner
 from headway.gym.episodes import Episodes, Part, Task
@@ -143,15 +143,15 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         rows = self.task.order[first : first + self.episodes.jobs]
         place = np.argsort(rows, kind="stable")
         log = self.episodes.workload.select(rows[place], action="not in the episode")
-        runs = self.driver.state.runs[:, self.driver.state.jobs[Job.RUN, place]]
-        start = runs[Run.START]
+        runs = Runs(self.driver.state.runs[:, self.driver.state.jobs.run[place]])
+        start = runs.start
         return Result(
             workload=log,
             platform=Platform.procs(self.task.machine),
             policy="agent",
             start=start,
             end=start + np.minimum(log.runtime, log.walltime),
-            why=runs[Run.WHY].astype(np.uint8),
+            why=runs.why.astype(np.uint8),
             killed=log.runtime > log.walltime,
         )
 

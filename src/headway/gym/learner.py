@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from headway.engine import clock
 from headway.engine.setup import EMPTY, Jobs, Setup, make_state
-from headway.engine.tables import Clock, Job, Pool, Run, State, Step, Table, World
+from headway.engine.tables import State, Step, Table, World
 from headway.engine.verbs import ask
 from headway.gym.episodes import Task
 from headway.gym.rewards import Sum, add_started, add_time, clear_sums, growth, reward_of
@@ -32,7 +32,7 @@ from headway.policies.agent.choices import (
     QUEUE_OPTIONS,
     WEIGHTS,
     AgentTables,
-    Setting,
+    Settings,
     agent_tables,
     fill_slots,
     has_choice,
@@ -83,7 +83,7 @@ class LearnerTables(NamedTuple):
 def blank(window: int, seen: int) -> LearnerTables:
     """The memory of one who has not begun."""
     return LearnerTables(
-        agent_tables([0] * len(Setting), window, seen),
+        agent_tables([0] * len(Settings), window, seen),
         answer=np.zeros(1, np.int64),
         turn=np.zeros(len(Turn), np.int64),
         sums=np.zeros(len(Sum)),
@@ -105,19 +105,19 @@ def episode(task: Task, first: int) -> tuple[Jobs, Setup]:
 @kernel
 def busy(state: State, free: int) -> float:
     """The share of processors that are busy."""
-    return 1.0 - free / state.pools[Pool.SIZE, MACHINE]
+    return 1.0 - free / state.pools.size[MACHINE]
 
 
 @kernel
 def all_came(state: State) -> bool:
     """Whether every job of the episode has arrived."""
-    return bool(state.clock[Clock.LAST_NEW] == state.jobs.shape[1])
+    return bool(state.clock.last_new == state.jobs.shape[1])
 
 
 @kernel
 def is_over(state: State) -> bool:
     """Whether every job of the episode has started."""
-    return bool(state.clock[Clock.WAITS] == 0 and all_came(state))
+    return bool(state.clock.waits == 0 and all_came(state))
 
 
 @kernel
@@ -127,11 +127,11 @@ def open_turn(t: int, state: State) -> bool:
     if m.turn[Turn.ASKED]:
         m.turn[Turn.ASKED] = 0
         return False
-    first, last = state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]
-    waiting, share = state.clock[Clock.WAITS] - (last - first), busy(state, m.turn[Turn.LEFT_FREE])
+    first, last = state.clock.first_new, state.clock.last_new
+    waiting, share = state.clock.waits - (last - first), busy(state, m.turn[Turn.LEFT_FREE])
     add_time(m.sums, t - m.turn[Turn.LEFT_AT], waiting, share)
     for job in range(first, last):
-        m.sums[Sum.RATE] += growth(state.jobs[Job.WALL, job])
+        m.sums[Sum.RATE] += growth(state.jobs.wall[job])
     take_note(t, state)
     return True
 
@@ -140,11 +140,11 @@ def open_turn(t: int, state: State) -> bool:
 def close_turn(t: int, state: State, asks: bool, begun: int) -> None:
     """Ask if there is something to ask, or nothing more. ``begun`` runs were there before the turn."""
     m = state.memory
-    for run in range(begun, state.clock[Clock.RUNS]):
-        m.sums[Sum.RATE] -= growth(state.jobs[Job.WALL, state.runs[Run.JOB, run]])
-    m.turn[Turn.LEFT_AT], m.turn[Turn.LEFT_FREE] = t, state.pools[Pool.FREE, MACHINE]
+    for run in range(begun, state.clock.runs):
+        m.sums[Sum.RATE] -= growth(state.jobs.wall[state.runs.job[run]])
+    m.turn[Turn.LEFT_AT], m.turn[Turn.LEFT_FREE] = t, state.pools.free[MACHINE]
     if is_over(state):
-        m.agent.settings[Setting.SHADOW_AT] = m.agent.settings[Setting.EXTRA] = 0
+        m.agent.settings.shadow_at = m.agent.settings.extra = 0
         fill_slots(t, state, 0)
     elif not asks:
         return
@@ -156,18 +156,18 @@ def close_turn(t: int, state: State, asks: bool, begun: int) -> None:
 @routine
 def choose(t: int, state: State) -> None:
     """Ask which job starts next."""
-    begun, waits = state.clock[Clock.RUNS], False
+    begun, waits = state.clock.runs, False
     if not open_turn(t, state):
         waits = not start_slot(t, state, state.memory.answer[0])
     # Who waits where nothing runs and nobody comes would wait for ever: asked again.
-    waits = waits and not (all_came(state) and state.clock[Clock.RUNS_NOW] == 0)
+    waits = waits and not (all_came(state) and state.clock.runs_now == 0)
     close_turn(t, state, has_choice(t, state) and not waits, begun)
 
 
 @routine
 def weigh(t: int, state: State) -> None:
     """Ask for the weights of priorities."""
-    begun, asks = state.clock[Clock.RUNS], False
+    begun, asks = state.clock.runs, False
     if open_turn(t, state):
         asks = is_due(t, state)
     else:
@@ -180,7 +180,7 @@ def weigh(t: int, state: State) -> None:
 @kernel
 def learner(t: int, state: State) -> None:
     """The policy that asks."""
-    if setting(state, Setting.TASK) == WEIGHTS:
+    if setting(state, Settings["task"]) == WEIGHTS:
         weigh(t, state)
     else:
         choose(t, state)
@@ -210,10 +210,10 @@ loop: Any = woven(clock.loop)
 @kernel
 def add_all_started(state: State, world: World) -> None:
     """Add the waits and slowdowns of jobs that have started since the last decision."""
-    for run in range(state.memory.turn[Turn.COUNTED], state.clock[Clock.RUNS]):
-        job = state.runs[Run.JOB, run]
-        length = min(world.runtime[job], state.jobs[Job.WALL, job])
-        add_started(state.memory.sums, state.runs[Run.START, run] - state.jobs[Job.SUBMIT, job], length)
+    for run in range(state.memory.turn[Turn.COUNTED], state.clock.runs):
+        job = state.runs.job[run]
+        length = min(world.runtime[job], state.jobs.wall[job])
+        add_started(state.memory.sums, state.runs.start[run] - state.jobs.submit[job], length)
 
 
 @entry
@@ -229,10 +229,10 @@ def go_on(state_there: Any, world_there: Any) -> tuple[int, float, bool]:
         return code, 0.0, False
     add_all_started(state, world)
     turn, sums = state.memory.turn, state.memory.sums
-    now, share = state.clock[Clock.NOW], busy(state, state.pools[Pool.FREE, MACHINE])
+    now, share = state.clock.now, busy(state, state.pools.free[MACHINE])
     reward = reward_of(sums, turn[Turn.REWARD], now, share)
     if turn[Turn.STEPS] >= 0:  # else nothing was decided yet
         clear_sums(sums, now, share)
-    turn[Turn.COUNTED] = state.clock[Clock.RUNS]
+    turn[Turn.COUNTED] = state.clock.runs
     turn[Turn.STEPS] += 1
     return code, reward, is_over(state)

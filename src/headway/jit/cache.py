@@ -18,6 +18,7 @@ again that reach it.
 
 from __future__ import annotations
 
+import dis
 import gc
 import hashlib
 import os
@@ -171,7 +172,7 @@ def _text_of(function: FunctionType) -> tuple[bytes, list[Any]]:
 
     code, names = function.__code__, _names(function.__code__)
     parts = [_text(code), told(function.__defaults__)]
-    for name in names:
+    for name in global_names(code):
         value = function.__globals__.get(name)
         if name not in function.__globals__:
             continue
@@ -197,6 +198,15 @@ def _names(code: CodeType) -> list[str]:
     """The names of what a function, or one inside it, may find outside."""
     inside = [_names(one) for one in code.co_consts if isinstance(one, CodeType)]
     return list(dict.fromkeys([*code.co_names, *(name for names in inside for name in names)]))
+
+
+@cache
+def global_names(code: CodeType) -> tuple[str, ...]:
+    """Those that a function takes from its module: rows of tables may be called like functions."""
+    loads = ("LOAD_GLOBAL", "LOAD_NAME")
+    own = [one.argval for one in dis.get_instructions(code) if one.opname in loads]
+    inside = [global_names(one) for one in code.co_consts if isinstance(one, CodeType)]
+    return tuple(dict.fromkeys([*own, *(name for names in inside for name in names)]))
 
 
 def _text(code: CodeType) -> str:
@@ -226,7 +236,7 @@ def _how() -> bytes:
     asked = [os.environ.get(name, "") for name in (UNTUNED, BOUNDS)]
     loader: Any = __spec__ and __spec__.loader
     ours = []
-    for name in ("kernels", "tables", "tuning"):
+    for name in ("kernels", "row_types", "rows", "tables", "tuning"):
         code = type(loader)(f"headway.jit.{name}", str(Path(__file__).with_name(f"{name}.py"))).get_code(
             f"headway.jit.{name}"
         )

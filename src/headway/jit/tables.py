@@ -95,6 +95,7 @@ def read_field(context: Any, builder: Any, kind: Address, address: Any, field: s
     wanted = kind.of(field)
     if isinstance(wanted, Address):
         return place
+    wanted = getattr(wanted, "array", wanted)  # where rows have names, the table is the same
     table = context.get_value_type(wanted)
     place = builder.bitcast(place, table.as_pointer())
     position = context.data_model_manager[wanted].get_field_position

@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 from numba.core import targetconfig
 from numba.core import types as numba_types
 
+from headway.jit.cache import global_names
 from headway.jit.tables import OWN, without_own
 
 GAIN_BY_VECTORS = "redirection"
@@ -325,7 +326,8 @@ def looks_at_own(function: Any) -> bool:
     code = function.__code__
     if OWN in code.co_names or code.co_freevars or has_closures(code):
         return True
-    named = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    known = [name for name in global_names(code) if name in function.__globals__]
+    named = [function.__globals__[name] for name in known]
     modules = [each for each in named if isinstance(each, ModuleType)]
     named += [getattr(each, name) for each in modules for name in code.co_names if hasattr(each, name)]
     called = {getattr(each, "py_func", None) for each in named} - {None, function}

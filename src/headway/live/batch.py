@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from headway.engine.setup import grow
-from headway.engine.tables import OPEN, Clock, Ended, Phase, Run, State, Why, World
-from headway.engine.tables import Job as JobRow
+from headway.engine.tables import OPEN, Ended, Phase, Runs, State, Why, World
 from headway.errors import UsageError
+from headway.jit.rows import same
 from headway.live.engine import PREPARED_FOR, Engine, Job, OwnCopy, arrivals_of
 from headway.live.spans import KILL, RESUME, START, STOP, SUSPEND
 from headway.platform import Cluster as Site
@@ -93,7 +93,9 @@ def _tables(state: State, world: World) -> list[Any]:
 def _filled(like: State, tables: Iterator[Any]) -> State:
     """A state of such tables, taken one after the other."""
     return State._make(
-        type(each)(*(next(tables) for _ in each)) if isinstance(each, tuple) else next(tables)
+        type(each)(*(same(one, next(tables)) for one in each))
+        if isinstance(each, tuple)
+        else same(each, next(tables))
         for each in like
     )
 
@@ -191,19 +193,19 @@ class Batch:
     def _notice(self) -> None:
         """Read from the log of runs what the last instant changed."""
         state, engine = self.engine.state, self.engine
-        runs, now = int(state.clock[Clock.RUNS]), engine.now
+        runs, now = int(state.clock.runs), engine.now
         words: dict[int, str] = {Ended.AT_WALLTIME: KILL, Ended.BY_SUSPENSION: SUSPEND}
         for run, job in list(self._open_runs.items()):
-            if state.runs[Run.END, run] != OPEN:
+            if state.runs.end[run] != OPEN:
                 del self._open_runs[run]
-                ended = int(state.runs[Run.ENDED, run])
+                ended = int(state.runs.ended[run])
                 if ended != Ended.BY_ITSELF:
                     self._acts.append(Act(words.get(ended, STOP), job, now))
         for run in range(self._seen, runs):
-            job = engine.of_column[int(state.runs[Run.JOB, run])]
-            why, pool = int(state.runs[Run.WHY, run]), int(state.runs[Run.POOL, run])
+            job = engine.of_column[int(state.runs.job[run])]
+            why, pool = int(state.runs.why[run]), int(state.runs.pool[run])
             self._acts.append(Act(RESUME if why == Why.RESUMED else START, job, now, why, pool))
-            if state.runs[Run.END, run] == OPEN:
+            if state.runs.end[run] == OPEN:
                 self._open_runs[run] = job
         self._seen = runs
 
@@ -227,10 +229,10 @@ class Batch:
         self._catch_up(t)
         engine, t = self.engine, max(t, self.engine.now)
         column = engine.here[number].column if number in engine.here else -1
-        if column >= 0 and engine.state.jobs[JobRow.PHASE, column] == Phase.RUNNING:
-            run = int(engine.state.jobs[JobRow.RUN, column])
-            length = t - int(engine.state.runs[Run.START, run])
-            kept = int(engine.state.jobs[JobRow.KEPT, column]) - int(engine.state.runs[Run.LEAD, run])
+        if column >= 0 and engine.state.jobs.phase[column] == Phase.RUNNING:
+            run = int(engine.state.jobs.run[column])
+            length = t - int(engine.state.runs.start[run])
+            kept = int(engine.state.jobs.kept[column]) - int(engine.state.runs.lead[run])
             engine.world.runtime[column] = length + kept
             while engine.world.size[0] + 2 > engine.world.ends.shape[1]:
                 engine.state, engine.world = grow(engine.state, engine.world)
@@ -246,7 +248,7 @@ class Batch:
             return "done"
         if engine.waits(number):
             return "waiting"
-        found = int(engine.state.jobs[JobRow.PHASE, engine.here[number].column])
+        found = int(engine.state.jobs.phase[engine.here[number].column])
         names: dict[int, str] = {
             Phase.RUNNING: "running",
             Phase.SUSPENDED: "suspended",
@@ -261,13 +263,13 @@ class Batch:
     def ended(self, number: int) -> int:
         """When a job that is over ended (µs)."""
         engine = self.engine
-        return int(engine.state.runs[Run.END, engine.state.jobs[JobRow.RUN, engine.here[number].column]])
+        return int(engine.state.runs.end[engine.state.jobs.run[engine.here[number].column]])
 
     def promise(self, number: int) -> int | None:
         """What the policy promised the job (µs): a latest start or end, as ``prepared.promise_kind`` says."""
         if number not in self.engine.here:
             return None
-        told = int(self.engine.state.jobs[JobRow.PROMISE, self.engine.here[number].column])
+        told = int(self.engine.state.jobs.promise[self.engine.here[number].column])
         return told if told >= 0 else None
 
     # ---- foresight ----------------------------------------------------------------------------------------
@@ -290,8 +292,8 @@ class Batch:
             if self.phase(number) == "waiting":
                 waiting.append((number, engine.live[number]))
             elif self.phase(number) == "running":
-                run = int(engine.state.jobs[JobRow.RUN, submission.column])
-                running.append((number, int(engine.state.runs[Run.START, run]), engine.live[number]))
+                run = int(engine.state.jobs.run[submission.column])
+                running.append((number, int(engine.state.runs.start[run]), engine.live[number]))
         return Picture(running, waiting)
 
     @property
@@ -301,11 +303,11 @@ class Batch:
 
     def _reserved(self, state: State, column: int) -> tuple[int, int]:
         """(start, completion) of a job under a policy that reserves."""
-        if state.jobs[JobRow.PHASE, column] == Phase.WAITING:
-            start = int(state.jobs[JobRow.RESERVED, column])
+        if state.jobs.phase[column] == Phase.WAITING:
+            start = int(state.jobs.reserved[column])
         else:
-            start = int(state.runs[Run.START, state.jobs[JobRow.RUN, column]])
-        return start, start + int(state.jobs[JobRow.WALL, column])
+            start = int(state.runs.start[state.jobs.run[column]])
+        return start, start + int(state.jobs.wall[column])
 
     def _present(self) -> int:
         return self.engine.now if self.engine.is_open else max(self.seen_at, self.engine.now)
@@ -345,8 +347,8 @@ class Batch:
         if completion == NEVER:
             return NEVER, NEVER
         assert self.future.state is not None
-        run = int(self.future.state.jobs[JobRow.RUN, column])
-        return int(self.future.state.runs[Run.START, run]), completion
+        run = int(self.future.state.jobs.run[column])
+        return int(self.future.state.runs.start[run]), completion
 
     @classmethod
     def warm(cls, site: Site, spec: Spec) -> None:
@@ -376,14 +378,14 @@ class Batch:
         """
         engine, clock = self.engine, self.engine.state.clock
         columns = len(engine.of_column)
-        live = int(clock[Clock.WAITS] + clock[Clock.RUNS_NOW] + clock[Clock.SUSPENDS])
+        live = int(clock.waits + clock.runs_now + clock.suspends)
         if engine.own is not None or not engine.kind.takes_other_numbers:
             return False
         if engine.is_open or columns < max(FORGET_AFTER, 2 * live):
             return False
         new = engine.drop_over()
         self._open_runs = {int(new[run]): job for run, job in self._open_runs.items()}
-        self._seen = int(engine.state.clock[Clock.RUNS])
+        self._seen = int(engine.state.clock.runs)
         self._begin_copies(engine)
         return True
 
@@ -414,10 +416,10 @@ class Batch:
             engine.know(number, job_of(number))
             engine.here[number] = Submission(column, Shape(*shape))
         engine.now, engine.following = int(now), int(following)
-        runs = engine.state.runs[:, : engine.state.clock[Clock.RUNS]]
+        runs = Runs(engine.state.runs[:, : engine.state.clock.runs])
         self._seen = runs.shape[1]
-        for run in np.flatnonzero(runs[Run.END] == OPEN).tolist():
-            self._open_runs[run] = engine.of_column[int(runs[Run.JOB, run])]
+        for run in np.flatnonzero(runs.end == OPEN).tolist():
+            self._open_runs[run] = engine.of_column[int(runs.job[run])]
         self._begin_copies(engine)
 
     def forget_past(self, running: Mapping[int, tuple[int, Job]]) -> bool:

@@ -17,8 +17,7 @@ from headway.engine.forgetting import drop_columns, drop_runs
 from headway.engine.local import JOIN
 from headway.engine.setup import Jobs, grow, make_state
 from headway.engine.side_by_side import next_event, open_at
-from headway.engine.tables import Clock, Fault, Phase, Run, State, Step
-from headway.engine.tables import Job as JobRow
+from headway.engine.tables import Fault, Phase, State, Step
 from headway.live.task import Task
 from headway.platform import Cluster as Site
 from headway.platform import Platform
@@ -120,10 +119,10 @@ class Engine(Cluster):
         self.settle()
         state = self.state
         stays = np.isin(
-            state.jobs[JobRow.PHASE, : state.clock[Clock.LAST_NEW]],
+            state.jobs.phase[: state.clock.last_new],
             (Phase.WAITING, Phase.RUNNING, Phase.SUSPENDED),
         )
-        runs = drop_runs(state, self.world, self.kind, stays[state.runs[Run.JOB, : state.clock[Clock.RUNS]]])
+        runs = drop_runs(state, self.world, self.kind, stays[state.runs.job[: state.clock.runs]])
         columns = self.submitted
         drop_columns(state, self.kind, stays, columns, (self.world.runtime, self.requested))
         self.of_column = columns[stays].tolist()
@@ -135,7 +134,7 @@ class Engine(Cluster):
         return runs
 
     def add(self, state: State, job: int, shape: Shape) -> int:
-        self.of_log = _OneColumn(self._rows(job))  # type: ignore[assignment]
+        self.of_log = _OneColumn(self._rows(job))
         self.tried_last = job
         return super().add(state, job, shape)
 
@@ -156,9 +155,9 @@ class Engine(Cluster):
         if self.plain_times:
             rows[list(self.kind.times)] = job.walltime
         if self.spec.name == "redirection":
-            from headway.policies.redirection.tables import RedirectionJob
+            from headway.policies.redirection.tables import RedirectionJobs
 
-            rows[RedirectionJob.FILE_PLACE] = number
+            rows[RedirectionJobs["file_place"]] = number
         return rows
 
     def _made_rows(self, job: Job) -> Any:
@@ -179,8 +178,8 @@ class Engine(Cluster):
         """Hand many jobs over at once: what :meth:`submit` does with each, in one go over the tables."""
         assert self.is_open
         self.settle()
-        first, count = int(self.state.clock[Clock.LAST_NEW]), len(jobs)
-        while self.state.clock[Clock.LIVE_ROOM] < 2 * (first + count + len(self.here)):
+        first, count = int(self.state.clock.last_new), len(jobs)
+        while self.state.clock.live_room < 2 * (first + count + len(self.here)):
             self.state, self.world = grow(self.state, self.world)
         while self.state.jobs.shape[1] < first + count + 1:
             self.widen()
@@ -189,15 +188,15 @@ class Engine(Cluster):
         for number, job in jobs:
             self.know(number, job)
         table[rows, columns] = np.stack([self._rows(number).copy() for number, _ in jobs], axis=1)[rows]
-        table[JobRow.SUBMIT, columns] = self.state.clock[Clock.NOW]
-        table[JobRow.PHASE, columns] = Phase.WAITING
-        table[JobRow.PROCS, columns] = [job.shape.procs for _, job in jobs]
+        table.submit[columns] = self.state.clock.now
+        table.phase[columns] = Phase.WAITING
+        table.procs[columns] = [job.shape.procs for _, job in jobs]
         for row in self.kind.times:
             logged = table[row, columns].tolist()
             table[row, columns] = [job.shape.time(time) for (_, job), time in zip(jobs, logged, strict=True)]
         if self.kind.looks_at_newcomers:
             for column in range(first, first + count):
-                self.kind.request(int(self.state.clock[Clock.NOW]), self.state, column, JOIN)
+                self.kind.request(int(self.state.clock.now), self.state, column, JOIN)
         self.requested[columns] = [job.shape.time(job.walltime) for _, job in jobs]
         self.world.runtime[columns] = [
             UNBOUNDED if job.runtime is None else job.shape.time(job.runtime) for _, job in jobs
@@ -205,8 +204,8 @@ class Engine(Cluster):
         self.of_column += [number for number, _ in jobs]
         places = enumerate(jobs, first)
         self.here |= {number: Submission(column, job.shape) for column, (number, job) in places}
-        self.state.clock[Clock.LAST_NEW] = first + count
-        self.state.clock[Clock.WAITS] += count
+        self.state.clock.last_new = first + count
+        self.state.clock.waits += count
         self.version += 1
 
 
@@ -230,14 +229,14 @@ class OwnCopy(Copy):
 
     def turn(self, t: int) -> None:
         self.own(t, self.state)
-        if self.state.clock[Clock.FAULT] != Fault.NONE:
+        if self.state.clock.fault != Fault.NONE:
             raise self.refusal()
 
     def completion(self, column: int) -> int:
         """Each instant is a call of the policy; one that lets a job wait through very many never runs it."""
         for _ in range(MOST_INSTANTS):
-            if self.state.jobs[JobRow.PHASE, column] == Phase.DONE:
-                return int(self.state.runs[Run.END, self.state.jobs[JobRow.RUN, column]])
+            if self.state.jobs.phase[column] == Phase.DONE:
+                return int(self.state.runs.end[self.state.jobs.run[column]])
             t = int(next_event(self.state, self.world))
             if t >= NEVER:
                 break

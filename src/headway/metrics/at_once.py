@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.engine.tables import Clock, Ended, Job, Run, State
+from headway.engine.tables import Ended, State
 from headway.jit.kernels import entry, kernel
 from headway.metrics.catalogue import Value
 from headway.metrics.sample import check_bounds, utilization
@@ -155,13 +155,13 @@ def measure(
     whole[Whole.LAST] = submit[0]
     measured = slowdowns = walltimes = 0
     for job in range(count):
-        run = jobs[Job.RUN, job]
-        if run < 0 or jobs[Job.STRETCH_OVER, job] > 0 or jobs[Job.WALL, job] >= UNBOUNDED:
+        run = jobs.run[job]
+        if run < 0 or jobs.stretch_over[job] > 0 or jobs.wall[job] >= UNBOUNDED:
             return False
-        how = runs[Run.ENDED, run]
+        how = runs.ended[run]
         if how != Ended.BY_ITSELF and how != Ended.AT_WALLTIME:
             return False
-        start, end = runs[Run.START, run], runs[Run.END, run]
+        start, end = runs.start[run], runs.end[run]
         wait, flow, held = start - submit[job], end - submit[job], end - start
         ratios[Row.AREA, job] = float(procs[job]) * float(held) / SECOND
         whole[Whole.LAST] = max(whole[Whole.LAST], end)
@@ -219,7 +219,7 @@ def sum_up(submit: Any, runs: Any, ratios: Any, times: Any, measured: int, whole
             return False
     longest = left = 0
     for come in range(len(submit)):
-        while left < len(submit) and runs[Run.START, left] <= submit[come]:
+        while left < len(submit) and runs.start[left] <= submit[come]:
             left += 1
         longest = max(longest, come + 1 - left)
     whole[Whole.LONGEST_QUEUE] = longest
@@ -235,7 +235,7 @@ def metrics_at_once(
     """
     check_bounds(tau, trim)
     count = len(jobs.submit)
-    if not count or state.clock[Clock.RUNS] != count:
+    if not count or state.clock.runs != count:
         return None
     cut, bound = int(count * trim / 100), microseconds(tau)
     measured = count - 2 * cut

@@ -26,9 +26,7 @@ def reasons(schedule: Schedule, rows: Times, recorded: Times) -> list[str]:
         *([] if by_its_rules else [*_queues(schedule), *_kills(schedule)]),
         *(
             f"the site's {feature} are not simulated: {counted(count, 'job')}"
-            for feature, count in left_unmodelled(
-                schedule.workload.source.not_modelled, by_its_rules
-            ).items()
+            for feature, count in left_unmodelled(schedule.workload.source.not_modelled, by_its_rules).items()
         ),
     ]
     found.append("the simulation starts with an empty machine; the log's first jobs met one in use")

@@ -11,7 +11,7 @@ import numpy as np
 from headway.arrays import Ints
 from headway.engine.driver import Driver, counts
 from headway.engine.setup import Jobs
-from headway.engine.tables import ALL_KNOWN, Clock, Ended, Job, Phase, Run
+from headway.engine.tables import ALL_KNOWN, Ended, Phase
 from headway.engine.windows import next_window, still_here
 from headway.errors import InputError
 from headway.policies.prepare import Arrivals, Prepared
@@ -172,7 +172,7 @@ class Simulation:
             self.promise_kind = prepared.promise_kind
         else:
             next_window(self._driver, live, jobs, prepared.setup)
-        self._first_new, self._first_run = len(live), int(self._driver.state.clock[Clock.RUNS])
+        self._first_new, self._first_run = len(live), int(self._driver.state.clock.runs)
         self._fresh = True
 
     def _prepared(self) -> Prepared:
@@ -198,24 +198,24 @@ class Simulation:
         if self._driver is None or not self._fresh:
             return np.zeros(0, np.int64), {}
         state = self._driver.state
-        done = np.flatnonzero(state.jobs[Job.PHASE, : state.clock[Clock.LAST_NEW]] == Phase.DONE)
-        run = state.jobs[Job.RUN, done]
-        self._runs += int(state.clock[Clock.RUNS]) - self._first_run
+        done = np.flatnonzero(state.jobs.phase[: state.clock.last_new] == Phase.DONE)
+        run = state.jobs.run[done]
+        self._runs += int(state.clock.runs) - self._first_run
         self._fresh = False
         return self._columns[ROW][done], {
-            "start": state.runs[Run.START, run],
-            "end": state.runs[Run.END, run],
-            "why": state.runs[Run.WHY, run],
-            "killed": (state.runs[Run.ENDED, run] == Ended.AT_WALLTIME).astype(np.int64),
-            "promise": state.jobs[Job.PROMISE, done],
+            "start": state.runs.start[run],
+            "end": state.runs.end[run],
+            "why": state.runs.why[run],
+            "killed": (state.runs.ended[run] == Ended.AT_WALLTIME).astype(np.int64),
+            "promise": state.jobs.promise[done],
         }
 
     def came_and_went(self) -> tuple[Ints, Ints]:
         """When jobs were submitted in this window, and when jobs started in it."""
         assert self._driver is not None
         state = self._driver.state
-        came = self._columns["submit"][self._first_new : int(state.clock[Clock.LAST_NEW])]
-        return came, state.runs[Run.START, self._first_run : int(state.clock[Clock.RUNS])]
+        came = self._columns["submit"][self._first_new : int(state.clock.last_new)]
+        return came, state.runs.start[self._first_run : int(state.clock.runs)]
 
     def finish(self) -> None:
         """Every job must have had its run."""

@@ -16,7 +16,7 @@ import numpy as np
 from headway.arrays import Ints
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs
-from headway.engine.tables import Clock, Run
+from headway.engine.tables import Runs
 from headway.errors import HeadwayError
 from headway.forecast.present import NAMED
 from headway.live import outside
@@ -191,7 +191,7 @@ class RulesPlan:
         jobs = Jobs(comes, procs, limits, limits, prepared.plan, columns["job"])
         driver, seen = Driver(jobs, prepared.setup, room=len(jobs)), -1
         while driver.advance(STRIDE):
-            runs, ended = int(driver.state.clock[Clock.RUNS]), int(driver.state.clock[Clock.FINISHED])
+            runs, ended = int(driver.state.clock.runs), int(driver.state.clock.finished)
             if runs == seen == ended:
                 break  # nothing runs, and nothing was started for long: what still waits can never run
             seen = runs
@@ -205,7 +205,7 @@ def not_foreseen(error: HeadwayError) -> Refused:
 
 def _first_starts(driver: Driver, count: int) -> Ints:
     starts = np.full(count, NEVER, np.int64)
-    runs = driver.state.runs[:, : int(driver.state.clock[Clock.RUNS])]
-    for job, start in zip(runs[Run.JOB][::-1].tolist(), runs[Run.START][::-1].tolist(), strict=True):
+    runs = Runs(driver.state.runs[:, : int(driver.state.clock.runs)])
+    for job, start in zip(runs.job[::-1].tolist(), runs.start[::-1].tolist(), strict=True):
         starts[job] = start
     return starts

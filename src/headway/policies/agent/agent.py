@@ -8,20 +8,20 @@ would have been smallest.
 from __future__ import annotations
 
 import math
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.tables import Pool, State, Table
+from headway.engine.tables import State, Table
 from headway.jit.kernels import by_address, kernel, routine
+from headway.jit.rows import Entries
 from headway.policies.agent import features as see
 from headway.policies.agent.choices import (
     OF_JOB,
-    AgentJob,
+    AgentJobs,
     AgentTables,
-    Setting,
+    Settings,
     has_choice,
     look,
     setting,
@@ -35,12 +35,12 @@ LAYER, SPARE = range(2)
 NO_CHOICE = -1
 
 
-class Shape(IntEnum):
+class Shape(Entries):
     """The shape of a network: numbers of its kind and activation, and how many layers it has."""
 
-    KIND = 0
-    ACTIVATION = 1
-    LAYERS = 2
+    kind: int
+    activation: int
+    layers: int
 
 
 @by_address
@@ -48,8 +48,7 @@ class NetworkTables(NamedTuple):
     """The memory of a network: that of every agent, and its own."""
 
     agent: AgentTables
-    shape: Table
-    """[Shape]"""
+    shape: Shape
     widths: Table
     """[layer] numbers that go in, and out of the last"""
     network: npt.NDArray[np.float64]
@@ -64,20 +63,20 @@ class NetworkTables(NamedTuple):
 def run_layers(state: State) -> None:
     """From what stands in LAYER to the numbers of the last layer, there again."""
     m, at, source, target = state.memory, 0, LAYER, SPARE
-    for layer in range(m.shape[Shape.LAYERS]):
+    for layer in range(m.shape.layers):
         entering, leaving = m.widths[layer], m.widths[layer + 1]
         bias = at + entering * leaving
         for i in range(leaving):
             total = m.network[bias + i]
             for k in range(entering):
                 total += m.network[at + i * entering + k] * m.layers[source, k]
-            if layer < m.shape[Shape.LAYERS] - 1:
-                total = math.tanh(total) if m.shape[Shape.ACTIVATION] == 0 else max(total, 0.0)
+            if layer < m.shape.layers - 1:
+                total = math.tanh(total) if m.shape.activation == 0 else max(total, 0.0)
             m.layers[target, i] = total
         at = bias + leaving
         source, target = target, source
     if source != LAYER:
-        for i in range(m.widths[m.shape[Shape.LAYERS]]):
+        for i in range(m.widths[m.shape.layers]):
             m.layers[LAYER, i] = m.layers[source, i]
 
 
@@ -92,7 +91,7 @@ def run_on_all(state: State) -> None:
 @kernel
 def score_slot(state: State, slot: int) -> float:
     """What a shared network says of a slot; the last is to wait."""
-    m, window = state.memory, setting(state, Setting.WINDOW)
+    m, window = state.memory, setting(state, Settings["window"])
     for f in range(see.OF_SLOT):
         m.layers[LAYER, f] = m.agent.seen[slot * see.OF_SLOT + f] if slot < window else 0.0
     m.layers[LAYER, see.OF_SLOT] = 1.0 if slot == window else 0.0
@@ -105,15 +104,15 @@ def score_slot(state: State, slot: int) -> float:
 @routine
 def score(state: State) -> int:
     """Scores of all that is open; the best, the first of equals."""
-    m, window = state.memory, setting(state, Setting.WINDOW)
-    if m.shape[Shape.KIND] == 1:
+    m, window = state.memory, setting(state, Settings["window"])
+    if m.shape.kind == 1:
         run_on_all(state)
         for slot in range(window + 1):
             m.scores[slot] = m.layers[LAYER, slot]
     best = -1
     for slot in range(window + 1):
         if m.agent.open[slot]:
-            if m.shape[Shape.KIND] == 0:
+            if m.shape.kind == 0:
                 m.scores[slot] = score_slot(state, slot)
             if best < 0 or m.scores[slot] > m.scores[best]:
                 best = slot
@@ -124,7 +123,7 @@ def score(state: State) -> int:
 def lead(state: State, chosen: int) -> float:
     """How far the chosen one is ahead of the next."""
     m, most, others = state.memory, 0.0, False
-    for slot in range(setting(state, Setting.WINDOW) + 1):
+    for slot in range(setting(state, Settings["window"]) + 1):
         if slot != chosen and m.agent.open[slot] and (not others or m.scores[slot] > most):
             most, others = m.scores[slot], True
     return m.scores[chosen] - most
@@ -133,7 +132,7 @@ def lead(state: State, chosen: int) -> float:
 @routine
 def feature_that_decided(state: State, chosen: int) -> int:
     """The feature without whose differences the chosen job's lead would be smallest; -1 if none counts."""
-    m, window, found, count = state.memory, setting(state, Setting.WINDOW), NO_CHOICE, 0
+    m, window, found, count = state.memory, setting(state, Settings["window"]), NO_CHOICE, 0
     for slot in range(window):
         count += m.agent.open[slot]
     if count < 2:
@@ -160,9 +159,9 @@ def agent(t: int, state: State) -> None:
     while has_choice(t, state):
         look(t, state)
         chosen = score(state)
-        if 0 <= chosen < setting(state, Setting.WINDOW):
+        if 0 <= chosen < setting(state, Settings["window"]):
             job = state.queue[OF_JOB, state.memory.agent.places[chosen]]
-            state.jobs[AgentJob.DECIDED_BY, job] = feature_that_decided(state, chosen) + 1
+            AgentJobs(state.jobs).decided_by[job] = feature_that_decided(state, chosen) + 1
         if not start_slot(t, state, chosen):
             break
-    state.pools[Pool.NEWCOMERS, MACHINE] = state.pools[Pool.FREED, MACHINE] = 0
+    state.pools.newcomers[MACHINE] = state.pools.freed[MACHINE] = 0

@@ -7,15 +7,15 @@ an agent in its memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.engine.ends import settle_ends, when_enough
-from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, Job, Pool, State, Table, Why
+from headway.engine.tables import GONE, Q_FIELDS, JobTable, Queues, State, Table, Why
 from headway.jit.kernels import by_address, kernel, routine
+from headway.jit.rows import Entries, Row
 from headway.policies.agent import features as see
 from headway.policies.backfilling.easy import begin
 from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, join
@@ -23,7 +23,9 @@ from headway.policies.queueing.strict import MACHINE, head_fits, reason
 from headway.units import SECOND
 
 QUEUE = 2 * MACHINE
-OF_JOB, OF_PLAN, OF_PROCS = (Q_FIELDS * QUEUE + field for field in (Entry.JOB, Entry.PLAN, Entry.PROCS))
+OF_JOB, OF_PLAN, OF_PROCS = (
+    Q_FIELDS * QUEUE + field for field in (Queues["job"], Queues["plan"], Queues["procs"])
+)
 """Rows of the queue."""
 QUEUE_OPTIONS = (FIXED, AS_ORDER, NO_AGE)
 """Jobs stand in order of arrival."""
@@ -31,43 +33,34 @@ QUEUE_OPTIONS = (FIXED, AS_ORDER, NO_AGE)
 CHOOSE, BACKFILLS, WEIGHTS = range(3)
 
 
-class AgentJob(IntEnum):
+class AgentJobs(JobTable):
     """Job rows behind the engine's."""
 
-    DECIDED_BY = JOB_ROWS
-    """What decided, plus 1 (0 where there was no choice)."""
-    REQUESTED = JOB_ROWS + 1
-    """The bits of the request as it is seen."""
+    decided_by: Row  # What decided, plus 1 (0 where there was no choice).
+    requested: Row  # The bits of the request as it is seen.
 
 
-MORE_ROWS = len(AgentJob)
+MORE_ROWS = len(AgentJobs)
 
 
-class Setting(IntEnum):
+class Settings(Entries):
     """What an agent is for, and the oldest job's reservation."""
 
-    TASK = 0
-    """CHOOSE, BACKFILLS or WEIGHTS."""
-    WINDOW = 1
-    """How many slots."""
-    ORIGIN = 2
-    """The unix time (s) at 0."""
-    PERIOD = 3
-    """Time (µs) between two choices of weights, and when they are due next."""
-    DUE = 4
-    MAY_WAIT = 5
-    """Whether the agent may wait."""
-    SHADOW_AT = 6
-    """When the oldest job can start, and what it leaves over then."""
-    EXTRA = 7
+    task: int  # CHOOSE, BACKFILLS or WEIGHTS.
+    window: int  # How many slots.
+    origin: int  # The unix time (s) at 0.
+    period: int  # Time (µs) between two choices of weights, and when they are due next.
+    due: int
+    may_wait: int  # Whether the agent may wait.
+    shadow_at: int  # When the oldest job can start, and what it leaves over then.
+    extra: int
 
 
 @by_address
 class AgentTables(NamedTuple):
     """What every agent knows."""
 
-    settings: Table
-    """[Setting]"""
+    settings: Settings
     places: Table
     """[slot] where in the queue its job stands; -1 where there is none"""
     open: npt.NDArray[np.int8]
@@ -86,7 +79,7 @@ def settings_of(task: int, window: int, origin: int, period: float, may_wait: bo
 def agent_tables(settings: Sequence[int], window: int, seen: int) -> AgentTables:
     """The tables of an agent before its first decision."""
     return AgentTables(
-        settings=np.array(settings, np.int64),
+        settings=Settings(np.array(settings, np.int64)),
         places=np.zeros(window, np.int64),
         open=np.zeros(window + 1, np.int8),
         seen=np.zeros(seen, np.float32),
@@ -102,44 +95,44 @@ def setting(state: State, name: int) -> int:
 @kernel
 def request_of(state: State, job: int) -> float:
     """A job's request as it is seen."""
-    return float(np.int64(state.jobs[AgentJob.REQUESTED, job]).view(np.float64))
+    return float(np.int64(AgentJobs(state.jobs).requested[job]).view(np.float64))
 
 
 @kernel
 def take_note(t: int, state: State) -> None:
     """What ended and who came at this instant."""
     settle_ends(t, state, MACHINE)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         join(state, MACHINE, job)
-        request = see.as_seen(see.on_scale(state.jobs[Job.PLAN, job]))
-        state.jobs[AgentJob.REQUESTED, job] = np.float64(request).view(np.int64)
+        request = see.as_seen(see.on_scale(state.jobs.plan[job]))
+        AgentJobs(state.jobs).requested[job] = np.float64(request).view(np.int64)
 
 
 @kernel
 def reserve(t: int, state: State) -> None:
     """When the oldest waiting job can start at the latest, and what it leaves over then."""
-    procs = state.queue[OF_PROCS, state.pools[Pool.HEAD, QUEUE]]
-    shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
+    procs = state.queue[OF_PROCS, state.pools.head[QUEUE]]
+    shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools.free[MACHINE], procs)
     settings = state.memory.agent.settings
-    settings[Setting.SHADOW_AT], settings[Setting.EXTRA] = shadow, free_then - procs
+    settings.shadow_at, settings.extra = shadow, free_then - procs
 
 
 @kernel
 def passes(t: int, state: State, place: int) -> bool:
     """Whether a waiting job is over by the shadow time or leaves the oldest its processors."""
-    over = t + state.queue[OF_PLAN, place] <= setting(state, Setting.SHADOW_AT)
-    return bool(over or state.queue[OF_PROCS, place] <= setting(state, Setting.EXTRA))
+    over = t + state.queue[OF_PLAN, place] <= setting(state, Settings["shadow_at"])
+    return bool(over or state.queue[OF_PROCS, place] <= setting(state, Settings["extra"]))
 
 
 @kernel
 def fill_slots(t: int, state: State, place: int) -> bool:
     """Give slots to the waiting jobs from a place on, and say which of them may start; whether any may."""
     m, slot, some = state.memory.agent, 0, False
-    window, free = setting(state, Setting.WINDOW), state.pools[Pool.FREE, MACHINE]
-    while slot < window and place < state.pools[Pool.TAIL, QUEUE]:
+    window, free = setting(state, Settings["window"]), state.pools.free[MACHINE]
+    while slot < window and place < state.pools.tail[QUEUE]:
         procs = state.queue[OF_PROCS, place]
         if procs != GONE:
-            may = procs <= free and (setting(state, Setting.TASK) == CHOOSE or passes(t, state, place))
+            may = procs <= free and (setting(state, Settings["task"]) == CHOOSE or passes(t, state, place))
             m.places[slot], m.open[slot] = place, int(may)
             some = some or may
             slot += 1
@@ -147,39 +140,39 @@ def fill_slots(t: int, state: State, place: int) -> bool:
     for i in range(slot, window):
         m.places[i], m.open[i] = -1, 0
     # Without anything that runs, nobody may wait: it might be for ever.
-    may = setting(state, Setting.TASK) == BACKFILLS or state.clock[Clock.RUNS_NOW] > 0
-    m.open[window] = int(may and (setting(state, Setting.MAY_WAIT) > 0 or not some))
+    may = setting(state, Settings["task"]) == BACKFILLS or state.clock.runs_now > 0
+    m.open[window] = int(may and (setting(state, Settings["may_wait"]) > 0 or not some))
     return some
 
 
 @kernel
 def has_choice(t: int, state: State) -> bool:
     """Let the heads start that have no choice; whether some job may start then, and which (``open``)."""
-    backfills = setting(state, Setting.TASK) == BACKFILLS
+    backfills = setting(state, Settings["task"]) == BACKFILLS
     while backfills and head_fits(state, MACHINE):
-        head = state.pools[Pool.HEAD, QUEUE]
+        head = state.pools.head[QUEUE]
         begin(state, MACHINE, QUEUE, head, reason(t, state, state.queue[OF_JOB, head]))
-    if state.pools[Pool.COUNT, QUEUE] == 0 or state.pools[Pool.FREE, MACHINE] == 0:
+    if state.pools.count[QUEUE] == 0 or state.pools.free[MACHINE] == 0:
         return False
     reserve(t, state)
-    return fill_slots(t, state, state.pools[Pool.HEAD, QUEUE] + int(backfills))
+    return fill_slots(t, state, state.pools.head[QUEUE] + int(backfills))
 
 
 @kernel
 def is_due(t: int, state: State) -> bool:
     """Whether weights are to be set: the period is over and some job waits; which, and what may pass."""
-    if state.pools[Pool.COUNT, QUEUE] == 0 or t < setting(state, Setting.DUE):
+    if state.pools.count[QUEUE] == 0 or t < setting(state, Settings["due"]):
         return False
     reserve(t, state)
-    fill_slots(t, state, state.pools[Pool.HEAD, QUEUE])
+    fill_slots(t, state, state.pools.head[QUEUE])
     return True
 
 
 @routine
 def look(t: int, state: State) -> None:
     """Write down what is seen of the slots and of the machine."""
-    m, window, k = state.memory.agent, setting(state, Setting.WINDOW), MACHINE
-    size, free = state.pools[Pool.SIZE, k], state.pools[Pool.FREE, k]
+    m, window, k = state.memory.agent, setting(state, Settings["window"]), MACHINE
+    size, free = state.pools.size[k], state.pools.free[k]
     for slot in range(window):
         place, at = m.places[slot], slot * see.OF_SLOT
         if place < 0:
@@ -190,25 +183,25 @@ def look(t: int, state: State) -> None:
         m.seen[at + see.PRESENT] = 1.0
         m.seen[at + see.SIZE] = procs / size
         m.seen[at + see.REQUEST] = request_of(state, job)
-        m.seen[at + see.WAITED] = see.on_scale(t - state.jobs[Job.SUBMIT, job])
+        m.seen[at + see.WAITED] = see.on_scale(t - state.jobs.submit[job])
         m.seen[at + see.FITS] = 1.0 if procs <= free else 0.0
         m.seen[at + see.PASSES] = 1.0 if passes(t, state, place) else 0.0
     at = window * see.OF_SLOT
     m.seen[at + see.FREE_SHARE] = free / size
-    m.seen[at + see.QUEUED] = see.count_on_scale(state.pools[Pool.COUNT, QUEUE])
-    m.seen[at + see.RUNNING_NOW] = see.count_on_scale(state.clock[Clock.RUNS_NOW])
-    m.seen[at + see.SHADOW] = see.on_scale(setting(state, Setting.SHADOW_AT) - t)
-    m.seen[at + see.DAY_X] = see.around_the_day(t, setting(state, Setting.ORIGIN), 0.0)
-    m.seen[at + see.DAY_Y] = see.around_the_day(t, setting(state, Setting.ORIGIN), 0.25)
+    m.seen[at + see.QUEUED] = see.count_on_scale(state.pools.count[QUEUE])
+    m.seen[at + see.RUNNING_NOW] = see.count_on_scale(state.clock.runs_now)
+    m.seen[at + see.SHADOW] = see.on_scale(setting(state, Settings["shadow_at"]) - t)
+    m.seen[at + see.DAY_X] = see.around_the_day(t, setting(state, Settings["origin"]), 0.0)
+    m.seen[at + see.DAY_Y] = see.around_the_day(t, setting(state, Settings["origin"]), 0.25)
 
 
 @kernel
 def start_slot(t: int, state: State, slot: int) -> bool:
     """Start the job of a slot; False where that is not open: a wish to wait."""
-    if not 0 <= slot < setting(state, Setting.WINDOW) or not state.memory.agent.open[slot]:
+    if not 0 <= slot < setting(state, Settings["window"]) or not state.memory.agent.open[slot]:
         return False
     place = state.memory.agent.places[slot]
-    head = place == state.pools[Pool.HEAD, QUEUE]
+    head = place == state.pools.head[QUEUE]
     why = reason(t, state, state.queue[OF_JOB, place]) if head else Why.BACKFILL
     return begin(state, MACHINE, QUEUE, place, why) >= 0
 
@@ -216,10 +209,10 @@ def start_slot(t: int, state: State, slot: int) -> bool:
 @kernel
 def size_of(state: State, job: int) -> float:
     """A job's size as it is seen."""
-    return see.as_seen(state.jobs[Job.PROCS, job] / state.pools[Pool.SIZE, MACHINE])
+    return see.as_seen(state.jobs.procs[job] / state.pools.size[MACHINE])
 
 
 @kernel
 def waited_by(t: int, state: State, job: int) -> float:
     """How long a job has waited, as it is seen."""
-    return see.as_seen(see.on_scale(t - state.jobs[Job.SUBMIT, job]))
+    return see.as_seen(see.on_scale(t - state.jobs.submit[job]))

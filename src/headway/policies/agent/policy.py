@@ -50,7 +50,7 @@ class Agent(Policy):
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.engine.setup import Setup
-        from headway.engine.tables import Job
+        from headway.engine.tables import JobTable
         from headway.policies.agent.agent import agent
         from headway.policies.agent.choices import MORE_ROWS, QUEUE_OPTIONS
         from headway.policies.agent.features import NAMES, WEIGHED_NAMES
@@ -59,7 +59,7 @@ class Agent(Policy):
         from headway.policies.queueing.setup import ordered
 
         network = self.network()
-        fill = ordered(arrivals, arrivals.walltime, {Job.KEY: "fcfs"}, None)
+        fill = ordered(arrivals, arrivals.walltime, {JobTable["key"]: "fcfs"}, None)
         memory = tables_of(network, arrivals.origin)
         by_weights = network.task == "weights"
         hook = agent_of_weights if by_weights else agent
@@ -80,7 +80,7 @@ def tables_of(network: Network, origin: int) -> Any:
     """What the hook finds in its memory."""
     import numpy as np
 
-    from headway.policies.agent.agent import NetworkTables
+    from headway.policies.agent.agent import NetworkTables, Shape
     from headway.policies.agent.choices import agent_tables, settings_of
     from headway.policies.agent.features import OF_MACHINE, OF_SLOT
     from headway.policies.agent.network import ACTIVATIONS, KINDS, TASKS
@@ -90,7 +90,7 @@ def tables_of(network: Network, origin: int) -> Any:
     shape = KINDS.index(network.kind), ACTIVATIONS.index(network.activation), len(network.layers)
     return NetworkTables(
         agent_tables(settings, window, window * OF_SLOT + OF_MACHINE),
-        shape=np.array(shape, np.int64),
+        shape=Shape(np.array(shape, np.int64)),
         widths=np.array(widths, np.int64),
         network=network.flat,
         layers=np.zeros((2, max(widths))),
@@ -110,6 +110,6 @@ def decided(state: State, names: Sequence[str]) -> dict[str, object]:
 
 def what_decided(state: State) -> Any:
     """The number of what decided each job's start, plus 1; 0 where there was no choice."""
-    from headway.policies.agent.choices import AgentJob
+    from headway.policies.agent.choices import AgentJobs
 
-    return state.jobs[AgentJob.DECIDED_BY].copy()
+    return AgentJobs(state.jobs).decided_by.copy()

@@ -8,7 +8,7 @@ of the priority decided: the one by which the job was furthest ahead of the next
 from __future__ import annotations
 
 from headway.engine.ends import when_enough
-from headway.engine.tables import GONE, Pool, State, Why
+from headway.engine.tables import GONE, State, Why
 from headway.engine.verbs import wake
 from headway.jit.kernels import kernel, routine
 from headway.policies.agent import features as see
@@ -18,8 +18,8 @@ from headway.policies.agent.choices import (
     OF_PLAN,
     OF_PROCS,
     QUEUE,
-    AgentJob,
-    Setting,
+    AgentJobs,
+    Settings,
     is_due,
     look,
     request_of,
@@ -54,30 +54,30 @@ def note(t: int, state: State, job: int, next_job: int) -> None:
             ahead -= m.weights[part] * see.weighed(part, its[0], its[1], its[2])
             if ahead > most:
                 found, most = part, ahead
-    state.jobs[AgentJob.DECIDED_BY, job] = found + 1
+    AgentJobs(state.jobs).decided_by[job] = found + 1
 
 
 @kernel
 def set_due(t: int, state: State) -> None:
     """Weights were set now: the next are due when this period is over."""
-    period, due = setting(state, Setting.PERIOD), setting(state, Setting.DUE)
+    period, due = setting(state, Settings["period"]), setting(state, Settings["due"])
     first = t if due < 0 else due
-    state.memory.agent.settings[Setting.DUE] = first + ((t - first) // period + 1) * period
+    state.memory.agent.settings.due = first + ((t - first) // period + 1) * period
 
 
 @routine
 def pass_by_priority(t: int, state: State) -> None:
     """EASY in the order of priorities; who came first among equals. A pass when other weights are due."""
     head, shadow, extra = -1, t, 0
-    while state.pools[Pool.COUNT, QUEUE] > 0:
+    while state.pools.count[QUEUE] > 0:
         best, next_job, most, next_most = -1, -1, 0.0, 0.0
-        for place in range(state.pools[Pool.HEAD, QUEUE], state.pools[Pool.TAIL, QUEUE]):
+        for place in range(state.pools.head[QUEUE], state.pools.tail[QUEUE]):
             procs = state.queue[OF_PROCS, place]
             if procs == GONE:
                 continue
             job = state.queue[OF_JOB, place]
             passes = t + state.queue[OF_PLAN, place] <= shadow or procs <= extra
-            if head >= 0 and (job == head or procs > state.pools[Pool.FREE, MACHINE] or not passes):
+            if head >= 0 and (job == head or procs > state.pools.free[MACHINE] or not passes):
                 continue
             value = priority(t, state, job)
             if best < 0 or value > most:
@@ -89,9 +89,9 @@ def pass_by_priority(t: int, state: State) -> None:
         if best < 0:
             break
         job, procs = state.queue[OF_JOB, best], state.queue[OF_PROCS, best]
-        if head < 0 and procs > state.pools[Pool.FREE, MACHINE]:
+        if head < 0 and procs > state.pools.free[MACHINE]:
             head = job
-            shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
+            shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools.free[MACHINE], procs)
             extra = free_then - procs
             continue
         if head >= 0 and t + state.queue[OF_PLAN, best] > shadow:
@@ -99,8 +99,8 @@ def pass_by_priority(t: int, state: State) -> None:
         note(t, state, job, next_job)
         if begin(state, MACHINE, QUEUE, best, reason(t, state, job) if head < 0 else Why.BACKFILL) < 0:
             break
-    if state.pools[Pool.COUNT, QUEUE] > 0:
-        wake(state, setting(state, Setting.DUE))
+    if state.pools.count[QUEUE] > 0:
+        wake(state, setting(state, Settings["due"]))
 
 
 def agent_of_weights(t: int, state: State) -> None:
@@ -113,4 +113,4 @@ def agent_of_weights(t: int, state: State) -> None:
             state.memory.agent.weights[part] = min(max(state.memory.layers[LAYER, part], -1.0), 1.0)
         set_due(t, state)
     pass_by_priority(t, state)
-    state.pools[Pool.NEWCOMERS, MACHINE] = state.pools[Pool.FREED, MACHINE] = 0
+    state.pools.newcomers[MACHINE] = state.pools.freed[MACHINE] = 0

@@ -24,7 +24,7 @@ from headway.engine.planning import note_room, settle, start_and_book
 from headway.engine.profile import change
 from headway.engine.queue import leave
 from headway.engine.reservations import NOT_RESERVED, give_up
-from headway.engine.tables import GONE, Q_FIELDS, Change, Clock, Entry, Job, List, Pool, State
+from headway.engine.tables import GONE, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.backfilling.conservative import arrive, compress, reserve_earliest, start_due
 from headway.policies.backfilling.depth import deep_pass
@@ -35,12 +35,12 @@ from headway.policies.queueing.strict import MACHINE, reason
 @routine
 def take_changes(t: int, state: State, k: int) -> None:
     """Plan with the processors that there are from now on, as far as that is known."""
-    for i in range(state.clock[Clock.CHANGES]):
-        begin, end = max(state.changes[Change.FROM, i], t), state.changes[Change.TO, i]
-        change(state.profile, k, begin, end, state.changes[Change.PROCS, i], t)
-        if state.changes[Change.PROCS, i] > 0:
+    for i in range(state.clock.changes):
+        begin, end = max(state.changes.start[i], t), state.changes.end[i]
+        change(state.profile, k, begin, end, state.changes.procs[i], t)
+        if state.changes.procs[i] > 0:
             note_room(state, k, begin, end)
-    state.pools[Pool.FREED, k] = 1
+    state.pools.freed[k] = 1
 
 
 @kernel
@@ -49,21 +49,19 @@ def join_all(state: State, k: int) -> None:
 
     The search for jobs that come of age passed those over while they ran; it goes back to the first of them.
     """
-    for i in range(state.clock[Clock.RETURNS]):
-        job = state.lists[List.RETURNED, i]
+    for i in range(state.clock.returns):
+        job = state.lists.returned[i]
         join(state, k, job)
-        state.clock[Clock.AGED] = min(state.clock[Clock.AGED], job)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+        state.clock.aged = min(state.clock.aged, job)
+    for job in range(state.clock.first_new, state.clock.last_new):
         join(state, k, job)
 
 
 @kernel
 def fits_now(t: int, state: State, k: int, job: int) -> bool:
     """Whether a job can start now and has its processors as long as it is planned to run."""
-    procs = state.jobs[Job.PROCS, job]
-    return bool(
-        procs <= state.pools[Pool.FREE, k] and fits(state.profile, k, t, procs, state.jobs[Job.PLAN, job])
-    )
+    procs = state.jobs.procs[job]
+    return bool(procs <= state.pools.free[k] and fits(state.profile, k, t, procs, state.jobs.plan[job]))
 
 
 def strict_changing(t: int, state: State) -> None:
@@ -72,9 +70,9 @@ def strict_changing(t: int, state: State) -> None:
     take_changes(t, state, MACHINE)
     join_all(state, MACHINE)
     sort_queues(t, state, MACHINE)
-    while state.pools[Pool.COUNT, 2 * MACHINE] > 0:
-        head = state.pools[Pool.HEAD, 2 * MACHINE]
-        job = state.queue[Q_FIELDS * 2 * MACHINE + Entry.JOB, head]
+    while state.pools.count[2 * MACHINE] > 0:
+        head = state.pools.head[2 * MACHINE]
+        job = state.queue.job[2 * MACHINE, head]
         if not fits_now(t, state, MACHINE, job):
             break
         leave(state, 2 * MACHINE, head)
@@ -92,35 +90,35 @@ def easy_changing(t: int, state: State) -> None:
 @routine
 def give_up_all(state: State, k: int) -> None:
     """Take the reservations of all who wait out of the plan."""
-    row = Q_FIELDS * 2 * k
-    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-        job = state.queue[row + Entry.JOB, place]
-        if state.queue[row + Entry.PROCS, place] != GONE and state.jobs[Job.RESERVED, job] != NOT_RESERVED:
+    q = 2 * k
+    for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+        job = state.queue.job[q, place]
+        if state.queue.procs[q, place] != GONE and state.jobs.reserved[job] != NOT_RESERVED:
             give_up(state, k, job)
 
 
 @routine
 def plan_anew(t: int, state: State, k: int) -> None:
     """Give all who wait, and those who return, new reservations in queue order."""
-    row = Q_FIELDS * 2 * k
+    q = 2 * k
     give_up_all(state, k)
     take_changes(t, state, k)
-    for i in range(state.clock[Clock.RETURNS]):
-        join(state, k, state.lists[List.RETURNED, i])
-    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[row + Entry.PROCS, place] != GONE:
-            job = state.queue[row + Entry.JOB, place]
+    for i in range(state.clock.returns):
+        join(state, k, state.lists.returned[i])
+    for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+        if state.queue.procs[q, place] != GONE:
+            job = state.queue.job[q, place]
             reserve_earliest(t, state, k, job)
-            state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job]
+            state.jobs.promise[job] = state.jobs.reserved[job]
 
 
 def conservative_changing(t: int, state: State) -> None:
     """Conservative backfilling."""
     early = settle(t, state, MACHINE)
-    if state.clock[Clock.CHANGES] > 0 or state.clock[Clock.RETURNS] > 0:
+    if state.clock.changes > 0 or state.clock.returns > 0:
         plan_anew(t, state, MACHINE)
     else:
         compress(t, state, MACHINE, early)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         arrive(t, state, MACHINE, job)
     start_due(t, state, MACHINE)

@@ -38,11 +38,10 @@ from headway.engine.reservations import (
     reserve_by,
     reserved_start,
 )
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State, Table, Why
+from headway.engine.tables import GONE, JobTable, Queues, State, Why
 from headway.engine.verbs import start, wake, withdraw
 from headway.jit.kernels import entry, kernel, routine
 from headway.policies.backfilling.long_holes import (
-    Note,
     is_current,
     lay_buckets,
     note_reservation,
@@ -96,28 +95,28 @@ def sweep(t: int, state: State, k: int) -> bool:
     free, and those of a bag of equal tasks that are reserved before that are passed over. Pins in the profile
     would need another proof.
     """
-    begin, end = max(state.pools[Pool.ROOM_FROM, k], t), state.pools[Pool.ROOM_TO, k]
-    state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = NEVER, 0
+    begin, end = max(state.pools.room_from[k], t), state.pools.room_to[k]
+    state.pools.room_from[k], state.pools.room_to[k] = NEVER, 0
     if begin >= end:
         return False
-    pins = state.pools[Pool.PIN_COUNT, k] > 0
+    pins = state.pools.pin_count[k] > 0
     if pins:  # one free there lets a job move that is reserved before it, and holds processors there
         begin, end = t, NEVER
     draw_together(state, 2 * k)
     now = step_of(state.profile, k, t)
     moved, searched = False, 0
-    row = Q_FIELDS * 2 * k
+    q = 2 * k
     last_procs, last_plan, last_reserved, found, found_at = NEVER, 0, 0, t, now
-    place, tail = state.pools[Pool.HEAD, 2 * k] - 1, state.pools[Pool.TAIL, 2 * k]
+    place, tail = state.pools.head[2 * k] - 1, state.pools.tail[2 * k]
     while True:
         place = next_that_may_move(
-            state.queue, state.jobs, row, place + 1, tail, begin, last_procs, last_plan, last_reserved, found
+            state.queue, state.jobs, q, place + 1, tail, begin, last_procs, last_plan, last_reserved, found
         )
         if place == tail:
             break
-        procs, plan = state.queue[row + Entry.PROCS, place], state.queue[row + Entry.PLAN, place]
-        job = state.queue[row + Entry.JOB, place]
-        reserved = state.jobs[Job.RESERVED, job]
+        procs, plan = state.queue.procs[q, place], state.queue.plan[q, place]
+        job = state.queue.job[q, place]
+        reserved = state.jobs.reserved[job]
         after, at = t, now
         if procs >= last_procs and plan >= last_plan and reserved >= last_reserved:
             if found < reserved:
@@ -142,21 +141,21 @@ def sweep(t: int, state: State, k: int) -> bool:
                 place, earlier, reserved, at = hand_on(state, k, place, earlier, at)
             if at < 0:
                 now, at = step_of(state.profile, k, t), step_of(state.profile, k, earlier)
-            begin = min(begin, state.pools[Pool.ROOM_FROM, k])
-            end = max(end, state.pools[Pool.ROOM_TO, k])
+            begin = min(begin, state.pools.room_from[k])
+            end = max(end, state.pools.room_to[k])
             moved = True
         last_procs, last_plan, last_reserved, found, found_at = procs, plan, reserved, earlier, at
         if pins:
             last_procs = NEVER
-    state.pools[Pool.SEARCHED, k] = searched
+    state.pools.searched[k] = searched
     return moved
 
 
 @routine
 def next_that_may_move(
-    queue: Table,
-    jobs: Table,
-    row: int,
+    queue: Queues,
+    jobs: JobTable,
+    q: int,
     place: int,
     tail: int,
     begin: int,
@@ -165,17 +164,17 @@ def next_that_may_move(
     reserved: int,
     found: int,
 ) -> int:
-    """The first position from ``place`` on of the queue in rows ``row`` whose job may move; else ``tail``.
+    """The first position from ``place`` on of queue ``q`` whose job may move; else ``tail``.
 
     It is reserved after ``begin``, and the last search does not speak for it: that was for ``procs``
     processors for ``plan`` µs, reserved at ``reserved``, and found nothing before ``found``.
     """
     while place < tail:
-        needed = queue[row + Entry.PROCS, place]
+        needed = queue.procs[q, place]
         if needed != GONE:
-            start = jobs[Job.RESERVED, queue[row + Entry.JOB, place]]
+            start = jobs.reserved[queue.job[q, place]]
             spoken_for = needed >= procs and reserved <= start <= found
-            if start > begin and not (spoken_for and queue[row + Entry.PLAN, place] >= plan):
+            if start > begin and not (spoken_for and queue.plan[q, place] >= plan):
                 break
         place += 1
     return place
@@ -201,18 +200,18 @@ def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int,
     The step at ``at`` holds ``begin``. Returns place, start and former start of the last job that moved, and
     the position of the step that holds its start, or -1 as :func:`move_forward`.
     """
-    profile, row = state.profile, Q_FIELDS * 2 * k
-    procs, plan = state.queue[row + Entry.PROCS, place], state.queue[row + Entry.PLAN, place]
-    job = state.queue[row + Entry.JOB, place]
-    last, count, reserved, step, copies, groups = place, 1, state.jobs[Job.RESERVED, job], at, 0, 0
-    for other in range(place + 1, state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[row + Entry.PROCS, other] == GONE:
+    profile, q = state.profile, 2 * k
+    procs, plan = state.queue.procs[q, place], state.queue.plan[q, place]
+    job = state.queue.job[q, place]
+    last, count, reserved, step, copies, groups = place, 1, state.jobs.reserved[job], at, 0, 0
+    for other in range(place + 1, state.pools.tail[2 * k]):
+        if state.queue.procs[q, other] == GONE:
             continue
-        if state.queue[row + Entry.PROCS, other] != procs or state.queue[row + Entry.PLAN, other] != plan:
+        if state.queue.procs[q, other] != procs or state.queue.plan[q, other] != plan:
             break
         if count == 1:
             copies, groups = level_of(profile, k, at) // procs, note_group(state, 0, place, 0)
-        following = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, other]]
+        following = state.jobs.reserved[state.queue.job[q, other]]
         if following != reserved or count == 1:
             if following < reserved or following > begin + plan:
                 break
@@ -228,15 +227,15 @@ def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int,
     note_group(state, groups, last, count)
     at = hold_bag(state, k, last, min(copies, count), begin, at)
     give_starts(state, k, groups, copies, begin)
-    start = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, last]]
+    start = state.jobs.reserved[state.queue.job[q, last]]
     return last, start, reserved, step_near(profile, k, at, start) if at >= 0 else -1
 
 
 @kernel
 def note_group(state: State, group: int, place: int, ahead: int) -> int:
     """Note that jobs with one reserved start begin at ``place``, with ``ahead`` of the bag before them."""
-    state.lists[List.SCRATCH, group] = place
-    state.lists[List.SPARE_SCRATCH, group] = ahead
+    state.lists.scratch[group] = place
+    state.lists.spare_scratch[group] = ahead
     return group + 1
 
 
@@ -246,22 +245,22 @@ def give_starts(state: State, k: int, groups: int, copies: int, begin: int) -> N
 
     Of each group only the first ``copies`` start earlier: the one ahead of any other starts with it.
     """
-    row = Q_FIELDS * 2 * k
+    q = 2 * k
     for group in range(groups - 1, -1, -1):  # from behind: those ahead still have their former starts
-        other, first = state.lists[List.SCRATCH, group], state.lists[List.SPARE_SCRATCH, group]
-        behind, source = state.lists[List.SPARE_SCRATCH, group + 1], group - 1
-        while source >= 0 and state.lists[List.SPARE_SCRATCH, source] > first - copies:
+        other, first = state.lists.scratch[group], state.lists.spare_scratch[group]
+        behind, source = state.lists.spare_scratch[group + 1], group - 1
+        while source >= 0 and state.lists.spare_scratch[source] > first - copies:
             source -= 1
         for giver in range(first - copies, min(behind - copies, first)):
-            while source + 1 < group and state.lists[List.SPARE_SCRATCH, source + 1] <= giver:
+            while source + 1 < group and state.lists.spare_scratch[source + 1] <= giver:
                 source += 1
-            while state.queue[row + Entry.PROCS, other] == GONE:
+            while state.queue.procs[q, other] == GONE:
                 other += 1
             its_start = begin
             if source >= 0:
-                giving = state.queue[row + Entry.JOB, state.lists[List.SCRATCH, source]]
-                its_start = state.jobs[Job.RESERVED, giving]
-            put_forward(state, k, state.queue[row + Entry.JOB, other], its_start)
+                giving = state.queue.job[q, state.lists.scratch[source]]
+                its_start = state.jobs.reserved[giving]
+            put_forward(state, k, state.queue.job[q, other], its_start)
             other += 1
 
 
@@ -272,14 +271,14 @@ def hold_bag(state: State, k: int, last: int, count: int, begin: int, at: int) -
     Those with one start move as one. Returns the position of the step at ``begin``, or -1 as
     :func:`move_forward`.
     """
-    row, laid_anew = Q_FIELDS * 2 * k, False
-    procs, plan = state.queue[row + Entry.PROCS, last], state.queue[row + Entry.PLAN, last]
-    old, together, place = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, last]], 0, last + 1
+    q, laid_anew = 2 * k, False
+    procs, plan = state.queue.procs[q, last], state.queue.plan[q, last]
+    old, together, place = state.jobs.reserved[state.queue.job[q, last]], 0, last + 1
     while count > 0:
         place -= 1
-        if state.queue[row + Entry.PROCS, place] == GONE:
+        if state.queue.procs[q, place] == GONE:
             continue
-        its_start = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, place]]
+        its_start = state.jobs.reserved[state.queue.job[q, place]]
         if its_start < old:
             at = hold_earlier(state, k, begin, at, old, plan, together * procs)
             if at < 0:
@@ -295,17 +294,17 @@ def hold_bag(state: State, k: int, last: int, count: int, begin: int, at: int) -
 def sweep_machine(t: int, state: State) -> bool:
     """:func:`sweep` the whole machine, by a table of holes where searches have become long."""
     k = MACHINE
-    waiting, pins = state.pools[Pool.COUNT, 2 * k], state.pools[Pool.PIN_COUNT, k]
-    if state.memory.notes[Note.IN_USE]:
+    waiting, pins = state.pools.count[2 * k], state.pools.pin_count[k]
+    if state.memory.notes.in_use:
         if 2 * waiting >= MANY and pins == 0 and is_current(t, state, k):
             return bool(sweep_long_plan(t, state, k, option(state, k, Rule.HOLE)))
-        state.memory.notes[Note.IN_USE] = 0
-        state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = t, NEVER
+        state.memory.notes.in_use = 0
+        state.pools.room_from[k], state.pools.room_to[k] = t, NEVER
     moved = sweep(t, state, k)
-    if waiting >= MANY and pins == 0 and state.pools[Pool.SEARCHED, k] > LONG * waiting:
+    if waiting >= MANY and pins == 0 and state.pools.searched[k] > LONG * waiting:
         lay_buckets(t, state, k)  # of all that is free, so nothing else need be remembered
-        state.memory.notes[Note.IN_USE] = 1
-        state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = NEVER, 0
+        state.memory.notes.in_use = 1
+        state.pools.room_from[k], state.pools.room_to[k] = NEVER, 0
     return bool(moved)
 
 
@@ -318,13 +317,13 @@ def earliest_move(
     Also the position of the step that holds that start, or of one before it. Step ``at`` holds ``after``,
     or is one before it.
     """
-    procs, limit = state.jobs[Job.PROCS, job], state.jobs[Job.RESERVED, job]
+    procs, limit = state.jobs.procs[job], state.jobs.reserved[job]
     length = length_of_hole(state, job, more)
     if limit - length <= after:  # wherever it starts, it would run until then
         begin, at = free_until(state.profile, k, after, limit, procs)
     else:
         begin, at, _ = hole_from(state.profile, k, at, after, until, procs, length, limit)
-    if state.pools[Pool.PIN_COUNT, k] > 0:
+    if state.pools.pin_count[k] > 0:
         begin = beyond_pins(state, k, job, begin, until, limit, length)
         at = step_of(state.profile, k, begin)
     return begin, at
@@ -333,15 +332,15 @@ def earliest_move(
 @routine
 def place_anew(t: int, state: State, k: int) -> None:
     """Drop all reservations and place the waiting jobs again in queue order."""
-    row = Q_FIELDS * 2 * k
+    q = 2 * k
     for turn in range(2):
-        for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-            if state.queue[row + Entry.PROCS, place] == GONE:
+        for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+            if state.queue.procs[q, place] == GONE:
                 continue
-            job = state.queue[row + Entry.JOB, place]
+            job = state.queue.job[q, place]
             if turn == 1:
                 reserve_earliest(t, state, k, job)
-            elif state.jobs[Job.RESERVED, job] != NOT_RESERVED:
+            elif state.jobs.reserved[job] != NOT_RESERVED:
                 give_up(state, k, job)
 
 
@@ -357,7 +356,7 @@ def is_compressed(state: State, k: int, ended_early: int) -> bool:
     mode = option(state, k, Rule.COMPRESS)
     if mode == Compress.NONE or (ended_early == 0 and mode != Compress.EVERY):
         return False
-    return bool(state.pools[Pool.FREED, k])
+    return bool(state.pools.freed[k])
 
 
 @kernel
@@ -391,9 +390,9 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
     """Give a newcomer its reservation, which is a promise."""
     join(state, k, job)
     reserve_earliest(t, state, k, job)
-    if option(state, k, Rule.COMPRESS) == Compress.SCRATCH and state.jobs[Job.CLASS, job] == URGENT_CLASS:
+    if option(state, k, Rule.COMPRESS) == Compress.SCRATCH and state.jobs.priority_class[job] == URGENT_CLASS:
         place_anew(t, state, k)
-    state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job]
+    state.jobs.promise[job] = state.jobs.reserved[job]
 
 
 @kernel
@@ -402,20 +401,20 @@ def start_due(t: int, state: State, k: int) -> None:
 
     One that finds its processors still held by a job of zero length starts in the next turn of this instant.
     """
-    if state.clock[Clock.ONLY_PLANS]:
+    if state.clock.only_plans:
         return
-    state.pools[Pool.FREED, k] = 0
+    state.pools.freed[k] = 0
     job = next_due(state, k)
     while reserved_start(state, job) == t:
-        if state.jobs[Job.PROCS, job] > state.pools[Pool.FREE, k]:
+        if state.jobs.procs[job] > state.pools.free[k]:
             return
         why = Why.RESERVATION
-        if state.queue[Q_FIELDS * 2 * k + Entry.JOB, state.pools[Pool.HEAD, 2 * k]] != job:
+        if state.queue.job[2 * k, state.pools.head[2 * k]] != job:
             why = Why.BACKFILL
-        elif state.jobs[Job.SUBMIT, job] == t:
+        elif state.jobs.submit[job] == t:
             why = Why.IMMEDIATE
         forget(state, k, job)
-        leave(state, 2 * k, find_job(state, 2 * k, Job.KEY, job))
+        leave(state, 2 * k, find_job(state, 2 * k, JobTable["key"], job))
         start(state, job, k, why)
         job = next_due(state, k)
     wake(state, reserved_start(state, job))
@@ -424,7 +423,7 @@ def start_due(t: int, state: State, k: int) -> None:
 def conservative(t: int, state: State) -> None:
     """Conservative backfilling on the whole machine."""
     compress(t, state, MACHINE, settle(t, state, MACHINE))
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         arrive(t, state, MACHINE, job)
     start_due(t, state, MACHINE)
 
@@ -432,9 +431,9 @@ def conservative(t: int, state: State) -> None:
 def conservative_deep(t: int, state: State) -> None:
     """The same for a log of which thousands of jobs may wait; there is more to compile."""
     compress_machine(t, state, settle(t, state, MACHINE))
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         arrive(t, state, MACHINE, job)
-        if state.memory.notes[Note.IN_USE]:
+        if state.memory.notes.in_use:
             note_reservation(state, job)
     start_due(t, state, MACHINE)
 
@@ -443,9 +442,9 @@ def conservative_deep(t: int, state: State) -> None:
 def leave_plan(state: State, job: int) -> None:
     """A reservation is given back; those behind move forward when they are put in order."""
     give_up(state, MACHINE, job)
-    leave(state, 2 * MACHINE, find_job(state, 2 * MACHINE, Job.KEY, job))
+    leave(state, 2 * MACHINE, find_job(state, 2 * MACHINE, JobTable["key"], job))
     withdraw(state, job)
-    state.pools[Pool.LEFT, MACHINE] += 1
+    state.pools.left[MACHINE] += 1
 
 
 @entry

@@ -13,7 +13,7 @@ from __future__ import annotations
 from headway.engine.holes import fits, level_at
 from headway.engine.planning import settle, start_and_book
 from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State, Why
+from headway.engine.tables import GONE, State, Why
 from headway.jit.kernels import kernel, routine
 from headway.policies.backfilling.easy import Rule, note_promise
 from headway.policies.queueing.ordering import has_backfill_queue, join, option, sort_queues, withdraw
@@ -24,13 +24,13 @@ from headway.units import NEVER
 @routine
 def delays_instant(t: int, state: State, k: int, job: int, reservations: int) -> bool:
     """Whether a job started now would be in the way of a reserved job of no length."""
-    end = t + state.jobs[Job.PLAN, job]
+    end = t + state.jobs.plan[job]
     for i in range(reservations):
-        other = state.lists[List.SCRATCH, i]
-        at = state.jobs[Job.RESERVED, other]
-        if state.jobs[Job.PLAN, other] == 0 and t <= at < end:
-            free = level_at(state.profile, k, at) - state.jobs[Job.PROCS, other]
-            if free < state.jobs[Job.PROCS, job]:
+        other = state.lists.scratch[i]
+        at = state.jobs.reserved[other]
+        if state.jobs.plan[other] == 0 and t <= at < end:
+            free = level_at(state.profile, k, at) - state.jobs.procs[other]
+            if free < state.jobs.procs[job]:
                 return True
     return False
 
@@ -38,8 +38,8 @@ def delays_instant(t: int, state: State, k: int, job: int, reservations: int) ->
 @kernel
 def can_start(t: int, state: State, k: int, job: int, reservations: int) -> bool:
     """Whether a job can start now and delays no reservation."""
-    procs, plan = state.jobs[Job.PROCS, job], state.jobs[Job.PLAN, job]
-    if procs > state.pools[Pool.FREE, k]:
+    procs, plan = state.jobs.procs[job], state.jobs.plan[job]
+    if procs > state.pools.free[k]:
         return False
     if plan == 0:
         return True
@@ -50,10 +50,10 @@ def can_start(t: int, state: State, k: int, job: int, reservations: int) -> bool
 def reserve_or_start(t: int, state: State, k: int) -> int:
     """Walk the queue in order until enough jobs have reservations; how many have."""
     count = 0
-    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] == GONE:
+    for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+        if state.queue.procs[2 * k, place] == GONE:
             continue
-        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
+        job = state.queue.job[2 * k, place]
         if can_start(t, state, k, job, count):
             withdraw(state, k, 2 * k, place)
             start_and_book(state, job, k, Why.BACKFILL if count else reason(t, state, job))
@@ -64,7 +64,7 @@ def reserve_or_start(t: int, state: State, k: int) -> int:
         if count == 0 and option(state, k, Rule.PROMISES):
             note_promise(state, job, at)
         reserve(state, k, job, at)
-        state.lists[List.SCRATCH, count] = job
+        state.lists.scratch[count] = job
         count += 1
         if count == option(state, k, Rule.DEPTH):
             break
@@ -77,20 +77,20 @@ def deep_pass(t: int, state: State, k: int) -> None:
     sort_queues(t, state, k)
     reservations = reserve_or_start(t, state, k)
     q = 2 * k + 1 if has_backfill_queue(state, k) else 2 * k
-    for place in range(state.pools[Pool.HEAD, q], state.pools[Pool.TAIL, q]):
-        if state.queue[Q_FIELDS * q + Entry.PROCS, place] > state.pools[Pool.FREE, k]:
+    for place in range(state.pools.head[q], state.pools.tail[q]):
+        if state.queue.procs[q, place] > state.pools.free[k]:
             continue
-        job = state.queue[Q_FIELDS * q + Entry.JOB, place]
-        if state.jobs[Job.RESERVED, job] == NOT_RESERVED and can_start(t, state, k, job, reservations):
+        job = state.queue.job[q, place]
+        if state.jobs.reserved[job] == NOT_RESERVED and can_start(t, state, k, job, reservations):
             withdraw(state, k, q, place)
             start_and_book(state, job, k, Why.BACKFILL)
     for i in range(reservations):
-        give_up(state, k, state.lists[List.SCRATCH, i])
+        give_up(state, k, state.lists.scratch[i])
 
 
 def easy_deep(t: int, state: State) -> None:
     """EASY with several reservations on the whole machine."""
     settle(t, state, MACHINE)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         join(state, MACHINE, job)
     deep_pass(t, state, MACHINE)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from headway.engine.ends import forget_run, settle_ends, start_and_expect_request, when_enough
 from headway.engine.fitting import next_fit
-from headway.engine.tables import Q_FIELDS, Clock, Entry, Job, List, Pool, Run, State, Why
+from headway.engine.tables import State, Why
 from headway.engine.verbs import wake
 from headway.jit.kernels import kernel
 from headway.policies.backfilling.easy import begin, first_candidate
@@ -29,22 +29,22 @@ QUEUE = 2 * MACHINE
 @kernel
 def head_of(state: State) -> int:
     """The first waiting job, or -1."""
-    if state.pools[Pool.COUNT, QUEUE] == 0:
+    if state.pools.count[QUEUE] == 0:
         return -1
-    return int(state.queue[Q_FIELDS * QUEUE + Entry.JOB, state.pools[Pool.HEAD, QUEUE]])
+    return int(state.queue.job[QUEUE, state.pools.head[QUEUE]])
 
 
 @kernel
 def start_head(t: int, state: State, head: int) -> None:
     """Start the head of the queue."""
-    begin(state, MACHINE, QUEUE, state.pools[Pool.HEAD, QUEUE], reason(t, state, head))
+    begin(state, MACHINE, QUEUE, state.pools.head[QUEUE], reason(t, state, head))
 
 
 @kernel
 def start_heads(t: int, state: State) -> int:
     """Start jobs from the head of the queue while they fit; the first that does not, or -1."""
     head = head_of(state)
-    while head >= 0 and state.jobs[Job.PROCS, head] <= state.pools[Pool.FREE, MACHINE]:
+    while head >= 0 and state.jobs.procs[head] <= state.pools.free[MACHINE]:
         start_head(t, state, head)
         head = head_of(state)
     return head
@@ -54,8 +54,8 @@ def start_heads(t: int, state: State) -> int:
 def start_behind(state: State, limit: int) -> None:
     """Start the jobs behind the head that fit and are planned for at most ``limit``."""
     place = first_candidate(state, MACHINE)
-    while state.pools[Pool.FREE, MACHINE] > 0:
-        place = next_fit(state, QUEUE, place, state.pools[Pool.FREE, MACHINE], limit, 0)
+    while state.pools.free[MACHINE] > 0:
+        place = next_fit(state, QUEUE, place, state.pools.free[MACHINE], limit, 0)
         if place < 0 or begin(state, MACHINE, QUEUE, place, Why.BACKFILL) < 0:
             break
         place += 1
@@ -64,7 +64,7 @@ def start_behind(state: State, limit: int) -> None:
 @kernel
 def passed(state: State) -> None:
     """A pass is over: whoever joins and whatever comes free from now on is for the next."""
-    state.pools[Pool.NEWCOMERS, MACHINE] = state.pools[Pool.FREED, MACHINE] = 0
+    state.pools.newcomers[MACHINE] = state.pools.freed[MACHINE] = 0
 
 
 # ---- one event after the other ----------------------------------------------------------------------------
@@ -80,25 +80,25 @@ def begin_by_request(state: State, place: int, why: int) -> bool:
 def pass_holding(t: int, state: State, held: int) -> None:
     """The textbook's pass while ``held`` processors are not seen to be free; running jobs by request."""
     head = head_of(state)
-    while head >= 0 and state.jobs[Job.PROCS, head] <= state.pools[Pool.FREE, MACHINE] - held:
-        begin_by_request(state, state.pools[Pool.HEAD, QUEUE], reason(t, state, head))
+    while head >= 0 and state.jobs.procs[head] <= state.pools.free[MACHINE] - held:
+        begin_by_request(state, state.pools.head[QUEUE], reason(t, state, head))
         head = head_of(state)
     if head >= 0:
-        procs = state.jobs[Job.PROCS, head]
-        free = state.pools[Pool.FREE, MACHINE] - held
+        procs = state.jobs.procs[head]
+        free = state.pools.free[MACHINE] - held
         shadow, free_then = when_enough(state.profile, MACHINE, t, free, procs)
         extra = free_then - procs
         place = first_candidate(state, MACHINE)
-        while state.pools[Pool.FREE, MACHINE] > held:
-            free = state.pools[Pool.FREE, MACHINE] - held
+        while state.pools.free[MACHINE] > held:
+            free = state.pools.free[MACHINE] - held
             place = next_fit(state, QUEUE, place, free, shadow - t, extra)
             if place < 0:
                 break
-            job = state.queue[Q_FIELDS * QUEUE + Entry.JOB, place]
+            job = state.queue.job[QUEUE, place]
             if not begin_by_request(state, place, Why.BACKFILL):
                 break
-            if t + state.jobs[Job.PLAN, job] > shadow:
-                extra -= state.jobs[Job.PROCS, job]
+            if t + state.jobs.plan[job] > shadow:
+                extra -= state.jobs.procs[job]
             place += 1
     passed(state)
 
@@ -106,14 +106,14 @@ def pass_holding(t: int, state: State, held: int) -> None:
 @kernel
 def procs_of(state: State, run: int) -> int:
     """Processors of a run."""
-    return int(state.jobs[Job.PROCS, state.runs[Run.JOB, run]])
+    return int(state.jobs.procs[state.runs.job[run]])
 
 
 @kernel
 def see_end(state: State, run: int) -> int:
     """An end is seen now; the processors that are free with it."""
     forget_run(state, MACHINE, run)
-    state.pools[Pool.FREED, MACHINE] = 1
+    state.pools.freed[MACHINE] = 1
     return procs_of(state, run)
 
 
@@ -124,18 +124,18 @@ def easy_pyss(t: int, state: State) -> None:
     time is seen only when its turn comes.
     """
     held = 0
-    for i in range(state.clock[Clock.ENDED]):
-        run = state.lists[List.ENDED_RUNS, i]
-        if state.runs[Run.EXPECTED, run] <= t:
+    for i in range(state.clock.ended):
+        run = state.lists.ended_runs[i]
+        if state.runs.expected[run] <= t:
             see_end(state, run)
         else:
             held += procs_of(state, run)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         join(state, MACHINE, job)
         pass_holding(t, state, held)
-    for i in range(state.clock[Clock.ENDED]):
-        run = state.lists[List.ENDED_RUNS, i]
-        if state.runs[Run.EXPECTED, run] > t:
+    for i in range(state.clock.ended):
+        run = state.lists.ended_runs[i]
+        if state.runs.expected[run] > t:
             held -= see_end(state, run)
         pass_holding(t, state, held)
 
@@ -143,12 +143,12 @@ def easy_pyss(t: int, state: State) -> None:
 def easy_cqsim(t: int, state: State) -> None:
     """CQSim: each end of an instant with a pass of its own, in order of starting, then each submission."""
     held = 0
-    for i in range(state.clock[Clock.ENDED]):
-        held += procs_of(state, state.lists[List.ENDED_RUNS, i])
-    for i in range(state.clock[Clock.ENDED]):
-        held -= see_end(state, state.lists[List.ENDED_RUNS, i])
+    for i in range(state.clock.ended):
+        held += procs_of(state, state.lists.ended_runs[i])
+    for i in range(state.clock.ended):
+        held -= see_end(state, state.lists.ended_runs[i])
         pass_holding(t, state, held)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         join(state, MACHINE, job)
         pass_holding(t, state, held)
 
@@ -159,18 +159,18 @@ def easy_cqsim(t: int, state: State) -> None:
 @kernel
 def shadow_of(t: int, state: State, head: int) -> int:
     """The shadow time of the head, as it was when it became the head."""
-    if state.jobs[Job.RESERVED, head] < 0:
-        procs = state.jobs[Job.PROCS, head]
-        shadow, _ = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
-        state.jobs[Job.RESERVED, head] = shadow
-    return int(state.jobs[Job.RESERVED, head])
+    if state.jobs.reserved[head] < 0:
+        procs = state.jobs.procs[head]
+        shadow, _ = when_enough(state.profile, MACHINE, t, state.pools.free[MACHINE], procs)
+        state.jobs.reserved[head] = shadow
+    return int(state.jobs.reserved[head])
 
 
 @kernel
 def join_by_name(state: State) -> None:
     """Newcomers join in the order of their ids as strings; ``Job.BACKFILL_KEY`` has who is next."""
-    for place in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
-        join(state, MACHINE, state.jobs[Job.BACKFILL_KEY, place])
+    for place in range(state.clock.first_new, state.clock.last_new):
+        join(state, MACHINE, state.jobs.backfill_key[place])
 
 
 def easy_batsched_fast(t: int, state: State) -> None:
@@ -187,10 +187,10 @@ def easy_batsched_fast(t: int, state: State) -> None:
 def second_before(state: State, number: int) -> int:
     """A second before the submission time that is ``number``-th among the different ones, from 0 on."""
     for job in range(1, state.jobs.shape[1]):
-        if state.jobs[Job.SUBMIT, job] > state.jobs[Job.SUBMIT, job - 1]:
+        if state.jobs.submit[job] > state.jobs.submit[job - 1]:
             number -= 1
             if number == 0:
-                return int(state.jobs[Job.SUBMIT, job]) - SECOND
+                return int(state.jobs.submit[job]) - SECOND
     return NEVER
 
 
@@ -202,7 +202,7 @@ def stop_once_more(t: int, state: State) -> None:
     With a log that begins at 0 this job is the first of the sixth submission time; with one that begins at 1
     it happens at the second time and again at the third, while these are read.
     """
-    first = state.jobs[Job.SUBMIT, 0]
+    first = state.jobs.submit[0]
     if first == 0 and t < second_before(state, 5):
         wake(state, second_before(state, 5))
     elif first == SECOND:
@@ -215,13 +215,11 @@ def easy_accasim(t: int, state: State) -> None:
     """AccaSim: the head is not tried before its date; the others start whenever they fit."""
     stop_once_more(t, state)
     settle_ends(t, state, MACHINE)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         join(state, MACHINE, job)
     head = head_of(state)
     while (
-        head >= 0
-        and state.jobs[Job.RESERVED, head] <= t
-        and state.jobs[Job.PROCS, head] <= state.pools[Pool.FREE, MACHINE]
+        head >= 0 and state.jobs.reserved[head] <= t and state.jobs.procs[head] <= state.pools.free[MACHINE]
     ):
         start_head(t, state, head)
         head = head_of(state)
@@ -229,6 +227,6 @@ def easy_accasim(t: int, state: State) -> None:
         date = shadow_of(t, state, head)
         start_behind(state, NEVER)
         # Time goes on to the date by itself only when nothing else is to happen any more.
-        if state.clock[Clock.RUNS_NOW] == 0 and state.clock[Clock.LAST_NEW] == state.jobs.shape[1]:
+        if state.clock.runs_now == 0 and state.clock.last_new == state.jobs.shape[1]:
             wake(state, date)
     passed(state)

@@ -22,7 +22,7 @@ from enum import IntEnum
 
 from headway.engine.ends import settle_ends, start_and_expect, when_enough
 from headway.engine.fitting import next_fit
-from headway.engine.tables import Q_FIELDS, Entry, Job, Pool, State, Why
+from headway.engine.tables import State, Why
 from headway.jit.kernels import kernel
 from headway.policies.queueing.ordering import (
     OWN,
@@ -51,8 +51,8 @@ class Rule(IntEnum):
 @kernel
 def note_promise(state: State, job: int, shadow: int) -> None:
     """The head will start no later than any shadow time it was given."""
-    if state.jobs[Job.PROMISE, job] < 0 or shadow < state.jobs[Job.PROMISE, job]:
-        state.jobs[Job.PROMISE, job] = shadow
+    if state.jobs.promise[job] < 0 or shadow < state.jobs.promise[job]:
+        state.jobs.promise[job] = shadow
 
 
 @kernel
@@ -69,9 +69,9 @@ def first_candidate(state: State, k: int) -> int:
     If no processors became free since the last pass, free processors, shadow and extra are as that pass left
     them, and time only makes the test harder; so a job that could not pass then cannot pass now.
     """
-    behind_head = state.pools[Pool.HEAD, 2 * k] + 1
-    if option(state, k, Rule.NEWCOMERS_ONLY) and not state.pools[Pool.FREED, k]:
-        return int(max(behind_head, state.pools[Pool.TAIL, 2 * k] - state.pools[Pool.NEWCOMERS, k]))
+    behind_head = state.pools.head[2 * k] + 1
+    if option(state, k, Rule.NEWCOMERS_ONLY) and not state.pools.freed[k]:
+        return int(max(behind_head, state.pools.tail[2 * k] - state.pools.newcomers[k]))
     return int(behind_head)
 
 
@@ -79,9 +79,7 @@ def first_candidate(state: State, k: int) -> int:
 def can_change(state: State, k: int) -> bool:
     """Whether a pass may start a job: processors became free, jobs joined, or the order changes with time."""
     return bool(
-        state.pools[Pool.FREED, k]
-        or state.pools[Pool.NEWCOMERS, k] > 0
-        or not option(state, k, Rule.NEWCOMERS_ONLY)
+        state.pools.freed[k] or state.pools.newcomers[k] > 0 or not option(state, k, Rule.NEWCOMERS_ONLY)
     )
 
 
@@ -90,29 +88,29 @@ def easy_pass(t: int, state: State, k: int) -> None:
     """One pass of EASY on pool ``k``, whose queues are in order."""
     order = 2 * k
     while head_fits(state, k):
-        head = state.pools[Pool.HEAD, order]
-        begin(state, k, order, head, reason(t, state, state.queue[Q_FIELDS * order + Entry.JOB, head]))
-    if state.pools[Pool.COUNT, order] > 0:
-        head = state.pools[Pool.HEAD, order]
-        procs = state.queue[Q_FIELDS * order + Entry.PROCS, head]
-        shadow, free_then = when_enough(state.profile, k, t, state.pools[Pool.FREE, k], procs)
+        head = state.pools.head[order]
+        begin(state, k, order, head, reason(t, state, state.queue.job[order, head]))
+    if state.pools.count[order] > 0:
+        head = state.pools.head[order]
+        procs = state.queue.procs[order, head]
+        shadow, free_then = when_enough(state.profile, k, t, state.pools.free[k], procs)
         extra = free_then - procs
         if option(state, k, Rule.PROMISES):
-            note_promise(state, state.queue[Q_FIELDS * order + Entry.JOB, head], shadow)
+            note_promise(state, state.queue.job[order, head], shadow)
         candidates, place = order, first_candidate(state, k)
         if has_backfill_queue(state, k):
-            candidates, place = order + 1, state.pools[Pool.HEAD, order + 1]
-        while state.pools[Pool.FREE, k] > 0:  # the head itself is no candidate: it does not fit
-            place = next_fit(state, candidates, place, state.pools[Pool.FREE, k], shadow - t, extra)
+            candidates, place = order + 1, state.pools.head[order + 1]
+        while state.pools.free[k] > 0:  # the head itself is no candidate: it does not fit
+            place = next_fit(state, candidates, place, state.pools.free[k], shadow - t, extra)
             if place < 0:
                 break
             job = begin(state, k, candidates, place, Why.BACKFILL)
             if job < 0:
                 break
-            if t + state.jobs[Job.PLAN, job] > shadow:
-                extra -= state.jobs[Job.PROCS, job]
+            if t + state.jobs.plan[job] > shadow:
+                extra -= state.jobs.procs[job]
             place += 1
-    state.pools[Pool.NEWCOMERS, k] = state.pools[Pool.FREED, k] = 0
+    state.pools.newcomers[k] = state.pools.freed[k] = 0
 
 
 def easy(t: int, state: State) -> None:

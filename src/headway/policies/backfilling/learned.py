@@ -15,7 +15,6 @@ Users are numbered, and the last two runs of each are noted.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +22,10 @@ import numpy as np
 from headway.engine.ends import expect_end, forget_run, settle_ended
 from headway.engine.heap import push
 from headway.engine.planning import next_outlived
-from headway.engine.tables import JOB_ROWS, Clock, Job, List, Run, State, Table
+from headway.engine.tables import JOB_ROWS, Lists, State
 from headway.engine.verbs import expect
 from headway.jit.kernels import by_address, kernel, routine
+from headway.jit.rows import Row, Rows
 from headway.policies.backfilling.easy import Rule, easy_pass
 from headway.policies.queueing.ordering import join, option, sort_queues
 from headway.policies.queueing.strict import MACHINE
@@ -38,32 +38,31 @@ STEPS = np.array([1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000], np.int64) 
 """By how much an expected end is put off each time (µs)."""
 
 
-class Took(IntEnum):
+class Took(Rows):
     """How long a run of a user took, + 1 µs so that 0 means none."""
 
-    LAST = 0
-    """The last run that has ended, and the one before."""
-    BEFORE = 1
+    last: Row  # The last run that has ended, and the one before.
+    before: Row
 
 
 @by_address
 class Users(NamedTuple):
     """What is known of the users."""
 
-    took: Table
-    """[Took, user]"""
+    took: Took
+    """[row, user]"""
 
 
 @kernel
 def note_runs(state: State) -> None:
     """Take note of how long the runs took that ended at this instant."""
-    for i in range(state.clock[Clock.ENDED]):
-        run = state.lists[List.ENDED_RUNS, i]
-        user = state.jobs[USER, state.runs[Run.JOB, run]]
+    for i in range(state.clock.ended):
+        run = state.lists.ended_runs[i]
+        user = state.jobs[USER, state.runs.job[run]]
         if user >= 0:
             took = state.memory.took
-            took[Took.BEFORE, user] = took[Took.LAST, user]
-            took[Took.LAST, user] = state.runs[Run.END, run] - state.runs[Run.START, run] + 1
+            took.before[user] = took.last[user]
+            took.last[user] = state.runs.end[run] - state.runs.start[run] + 1
 
 
 @kernel
@@ -72,11 +71,11 @@ def estimate(state: State, job: int) -> None:
     user = state.jobs[USER, job]
     if user < 0:
         return
-    last, before = state.memory.took[Took.LAST, user] - 1, state.memory.took[Took.BEFORE, user] - 1
+    last, before = state.memory.took.last[user] - 1, state.memory.took.before[user] - 1
     if before < 0:
         return
     took = max(last, before) if option(state, MACHINE, Rule.ESTIMATE) == LONGER else (last + before + 1) // 2
-    state.jobs[Job.PLAN, job] = min(max(took, SECOND), state.jobs[Job.WALL, job])
+    state.jobs.plan[job] = min(max(took, SECOND), state.jobs.wall[job])
 
 
 @routine
@@ -84,19 +83,19 @@ def put_off(t: int, state: State) -> None:
     """Runs that outlived their estimates are expected to last a little longer."""
     run = next_outlived(t, state)
     while run >= 0:
-        job = state.runs[Run.JOB, run]
-        limit = state.runs[Run.START, run] + state.jobs[Job.WALL, job]
-        expected = state.runs[Run.EXPECTED, run]
+        job = state.runs.job[run]
+        limit = state.runs.start[run] + state.jobs.wall[job]
+        expected = state.runs.expected[run]
         while expected <= t and expected < limit:
             step = min(state.jobs[STEPS_TAKEN, job], len(STEPS) - 1)
             expected = min(expected + STEPS[step], limit)
             state.jobs[STEPS_TAKEN, job] += 1
         forget_run(state, MACHINE, run)
         expect(state, run, expected)
-        expect_end(state.profile, MACHINE, expected, state.jobs[Job.PROCS, job])
+        expect_end(state.profile, MACHINE, expected, state.jobs.procs[job])
         if expected < limit:
-            push(state.lists, List.OUTLIVE_TIME, state.clock[Clock.OUTLIVES], expected, run)
-            state.clock[Clock.OUTLIVES] += 1
+            push(state.lists.table, Lists["outlive_time"], state.clock.outlives, expected, run)
+            state.clock.outlives += 1
         run = next_outlived(t, state)
 
 
@@ -105,7 +104,7 @@ def easy_learned(t: int, state: State) -> None:
     note_runs(state)
     settle_ended(state, MACHINE)
     put_off(t, state)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         estimate(state, job)
         join(state, MACHINE, job)
     sort_queues(t, state, MACHINE)

@@ -29,7 +29,6 @@ as the job, and is not looked for in the table: it ends at r.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -53,8 +52,9 @@ from headway.engine.profile import (
 )
 from headway.engine.queue import draw_together
 from headway.engine.reservations import bring_forward, length_of_hole
-from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, Pool, State, Table
+from headway.engine.tables import GONE, State, Table
 from headway.jit.kernels import by_address, kernel, routine
+from headway.jit.rows import Entries, zeros
 from headway.units import NEVER
 
 MOST_CLASSES = 128
@@ -67,29 +67,22 @@ SWEEPS_A_COUNT = 32
 MOST_BUCKETS, FEWEST_BUCKETS, WAITING_PER_BUCKET = 8192, 64, 8
 
 
-class Note(IntEnum):
+class Notes(Entries):
     """A number that changes while the table of holes is in use."""
 
-    IN_USE = 0
-    """Whether it is."""
-    BUCKETS = 1
-    """Buckets in use; 0 until the table was first laid."""
-    ORIGIN = 2
-    """When the first bucket begins."""
-    WIDTH = 3
-    """How wide a bucket is: 2 to this power, in µs."""
-    NOW_AT = 4
-    """The bucket of now."""
-    SWEEPS = 5
-    """Sweeps since the table was laid."""
+    in_use: int  # Whether it is.
+    buckets: int  # Buckets in use; 0 until the table was first laid.
+    origin: int  # When the first bucket begins.
+    width: int  # How wide a bucket is: 2 to this power, in µs.
+    now_at: int  # The bucket of now.
+    sweeps: int  # Sweeps since the table was laid.
 
 
 @by_address
 class Holes(NamedTuple):
     """The table of holes."""
 
-    notes: Table
-    """[Note]"""
+    notes: Notes
     sizes: Table
     """[class] the least size; NEVER behind the last class."""
     since: Table
@@ -118,8 +111,8 @@ def table_of_holes(jobs: int, procs: int) -> Holes:
     least = [size for size in least if size <= procs]
     sizes = np.full(MOST_CLASSES, NEVER)
     sizes[: len(least)] = least
-    shapes = (len(Note), sizes.shape, len(least), *[(len(least), buckets)] * 3, buckets, SLICES * buckets)
-    return Holes(*(np.zeros(shape, np.int64) for shape in shapes))._replace(sizes=sizes)
+    shapes = (len(least), *[(len(least), buckets)] * 3, buckets, SLICES * buckets)
+    return Holes(zeros(Notes), sizes, *(np.zeros(shape, np.int64) for shape in shapes))
 
 
 @kernel
@@ -135,23 +128,23 @@ def class_of(state: State, procs: int) -> int:
 @kernel
 def bucket_of(state: State, x: int) -> int:
     """The bucket of a time."""
-    b = (x - state.memory.notes[Note.ORIGIN]) >> state.memory.notes[Note.WIDTH]
-    return int(min(max(b, state.memory.notes[Note.NOW_AT]), state.memory.notes[Note.BUCKETS] - 1))
+    b = (x - state.memory.notes.origin) >> state.memory.notes.width
+    return int(min(max(b, state.memory.notes.now_at), state.memory.notes.buckets - 1))
 
 
 @kernel
 def beginning_of(state: State, bucket: int) -> int:
     """When a bucket begins."""
-    return int(state.memory.notes[Note.ORIGIN] + (bucket << state.memory.notes[Note.WIDTH]))
+    return int(state.memory.notes.origin + (bucket << state.memory.notes.width))
 
 
 @kernel
 def slice_of(state: State, x: int) -> int:
     """The slice of a time."""
     notes = state.memory.notes
-    after, width = max(x - notes[Note.ORIGIN], 0), notes[Note.WIDTH] - SLICES_IN_BITS
-    last = SLICES * notes[Note.BUCKETS] - 1
-    if after >> notes[Note.WIDTH] >= notes[Note.BUCKETS]:
+    after, width = max(x - notes.origin, 0), notes.width - SLICES_IN_BITS
+    last = SLICES * notes.buckets - 1
+    if after >> notes.width >= notes.buckets:
         return int(last)
     return int(min(after >> width if width >= 0 else after << -width, last))
 
@@ -160,20 +153,20 @@ def slice_of(state: State, x: int) -> int:
 def note_room_in(state: State, begin: int, end: int) -> None:
     """Processors came free on [begin, end) in this sweep."""
     for place in range(slice_of(state, begin), slice_of(state, end - 1) + 1):
-        state.memory.freed_in[place] = state.memory.notes[Note.SWEEPS]
+        state.memory.freed_in[place] = state.memory.notes.sweeps
 
 
 @kernel
 def may_slide(state: State, reserved: int) -> bool:
     """Whether processors may have come free just before a reserved start since that was last looked at."""
-    return bool(state.memory.freed_in[slice_of(state, reserved - 1)] >= state.memory.notes[Note.SWEEPS] - 1)
+    return bool(state.memory.freed_in[slice_of(state, reserved - 1)] >= state.memory.notes.sweeps - 1)
 
 
 @kernel
 def note_reservation(state: State, job: int) -> None:
     """Note the class and length of a job for the buckets up to its reserved start."""
-    last, plan = bucket_of(state, state.jobs[Job.RESERVED, job]), state.jobs[Job.PLAN, job]
-    c = class_of(state, state.jobs[Job.PROCS, job])
+    last, plan = bucket_of(state, state.jobs.reserved[job]), state.jobs.plan[job]
+    c = class_of(state, state.jobs.procs[job])
     lowest, shortest, bucket = state.memory.lowest, state.memory.shortest, last
     while bucket >= 0 and lowest[bucket] > c:
         lowest[bucket] = c
@@ -188,15 +181,15 @@ def note_reservation(state: State, job: int) -> None:
 def note_reservations(state: State, k: int) -> None:
     """Note all reservations anew: jobs have left and moved forward, so what was noted before is too low."""
     lowest, shortest = state.memory.lowest, state.memory.shortest
-    buckets = state.memory.notes[Note.BUCKETS]
+    buckets = state.memory.notes.buckets
     for bucket in range(buckets):
         lowest[bucket] = MOST_CLASSES
     for c in range(shortest.shape[0]):
         for bucket in range(buckets):
             shortest[c, bucket] = NEVER
-    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE:
-            note_reservation(state, state.queue[Q_FIELDS * 2 * k + Entry.JOB, place])
+    for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+        if state.queue.procs[2 * k, place] != GONE:
+            note_reservation(state, state.queue.job[2 * k, place])
 
 
 @routine
@@ -212,7 +205,7 @@ def note_hole(state: State, c: int, end: int, freed: int) -> None:
     for b in range(first, last + 1):
         bounds[c, b] = max(bounds[c, b], end - max(begin, beginning_of(state, b)))
     b = first
-    while b < state.memory.notes[Note.BUCKETS] and greatest[c, b] < end - begin:
+    while b < state.memory.notes.buckets and greatest[c, b] < end - begin:
         greatest[c, b] = end - begin
         b += 1
 
@@ -221,9 +214,9 @@ def note_hole(state: State, c: int, end: int, freed: int) -> None:
 def gather_greatest(state: State, c: int, bucket: int) -> None:
     """Bring the greatest bounds of a class from ``bucket`` on in line with the bounds."""
     notes, greatest, most = state.memory.notes, state.memory.greatest, 0
-    if bucket > notes[Note.NOW_AT]:
+    if bucket > notes.now_at:
         most = greatest[c, bucket - 1]
-    for b in range(bucket, notes[Note.BUCKETS]):
+    for b in range(bucket, notes.buckets):
         most = max(most, state.memory.bounds[c, b])
         if b > bucket and greatest[c, b] == most:
             break
@@ -349,10 +342,10 @@ def measure_bucket(t: int, state: State, k: int, c: int, bucket: int) -> None:
 @routine
 def jump(t: int, state: State, k: int, job: int, length: int, c: int) -> int:
     """The earliest hole of ``length`` for a job of class ``c`` before its reserved start; else that start."""
-    reserved, procs = state.jobs[Job.RESERVED, job], state.jobs[Job.PROCS, job]
+    reserved, procs = state.jobs.reserved[job], state.jobs.procs[job]
     last = bucket_of(state, reserved - 1)
     bounds, greatest = state.memory.bounds, state.memory.greatest
-    bucket, high = state.memory.notes[Note.NOW_AT], last
+    bucket, high = state.memory.notes.now_at, last
     while bucket < high:  # the first whose greatest bound is long enough has that bound itself
         middle = (bucket + high) >> 1
         if greatest[c, middle] >= length:
@@ -387,7 +380,7 @@ def last_step(state: State, k: int) -> int:
 def is_current(t: int, state: State, k: int) -> bool:
     """Whether the buckets reach from now to the end of the plan, and are not too wide for what is left."""
     notes = state.memory.notes
-    origin, width, buckets = notes[Note.ORIGIN], notes[Note.WIDTH], notes[Note.BUCKETS]
+    origin, width, buckets = notes.origin, notes.width, notes.buckets
     return bool(
         (t - origin) >> width <= buckets >> 1 and (last_step(state, k) - origin) >> width < buckets - 1
     )
@@ -397,14 +390,14 @@ def is_current(t: int, state: State, k: int) -> bool:
 def lay_buckets(t: int, state: State, k: int) -> None:
     """Lay the buckets anew from now on, and note every hole."""
     notes, bounds, greatest = state.memory.notes, state.memory.bounds, state.memory.greatest
-    buckets, waiting = FEWEST_BUCKETS, state.pools[Pool.COUNT, 2 * k]
+    buckets, waiting = FEWEST_BUCKETS, state.pools.count[2 * k]
     while 2 * buckets <= bounds.shape[1] and buckets * WAITING_PER_BUCKET < waiting:
         buckets *= 2
     width, ahead = 0, last_step(state, k) - t
     while (ahead + (ahead >> 1)) >> width >= buckets - 1:
         width += 1
-    notes[Note.BUCKETS], notes[Note.ORIGIN], notes[Note.WIDTH] = buckets, t, width
-    notes[Note.NOW_AT] = notes[Note.SWEEPS] = 0
+    notes.buckets, notes.origin, notes.width = buckets, t, width
+    notes.now_at = notes.sweeps = 0
     for c in range(bounds.shape[0]):
         for bucket in range(buckets):
             bounds[c, bucket] = greatest[c, bucket] = 0
@@ -418,8 +411,8 @@ def lay_buckets(t: int, state: State, k: int) -> None:
 def pass_time(t: int, state: State) -> None:
     """Leave out the buckets that are past."""
     now = bucket_of(state, t)
-    if now > state.memory.notes[Note.NOW_AT]:
-        state.memory.notes[Note.NOW_AT] = now
+    if now > state.memory.notes.now_at:
+        state.memory.notes.now_at = now
         for c in range(state.memory.bounds.shape[0]):
             gather_greatest(state, c, now)
 
@@ -431,24 +424,24 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
     The same as :func:`~headway.policies.backfilling.conservative.sweep` where no reservation has length zero.
     A hole must be ``more`` µs longer than the job.
     """
-    begin, end = max(state.pools[Pool.ROOM_FROM, k], t), state.pools[Pool.ROOM_TO, k]
-    state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = NEVER, 0
+    begin, end = max(state.pools.room_from[k], t), state.pools.room_to[k]
+    state.pools.room_from[k], state.pools.room_to[k] = NEVER, 0
     pass_time(t, state)
-    state.memory.notes[Note.SWEEPS] += 1
-    if state.memory.notes[Note.SWEEPS] % SWEEPS_A_COUNT == 0:
+    state.memory.notes.sweeps += 1
+    if state.memory.notes.sweeps % SWEEPS_A_COUNT == 0:
         note_reservations(state, k)
     if begin < end:
         note_room_in(state, begin, end)
         note_holes(t, state, k, begin, end, NEVER)
     draw_together(state, 2 * k)
     moved = False
-    row = Q_FIELDS * 2 * k
-    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-        procs = state.queue[row + Entry.PROCS, place]
+    q = 2 * k
+    for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+        procs = state.queue.procs[q, place]
         if procs == GONE:
             continue
-        job = state.queue[row + Entry.JOB, place]
-        reserved = state.jobs[Job.RESERVED, job]
+        job = state.queue.job[q, place]
+        reserved = state.jobs.reserved[job]
         if reserved <= t:
             continue
         earlier = reserved
@@ -460,8 +453,8 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
             earlier = min(earlier, jump(t, state, k, job, length, c))
         if earlier < reserved:
             bring_forward(state, k, job, earlier, step_of(state.profile, k, earlier))
-            note_room_in(state, state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k])
-            note_holes(t, state, k, state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k], procs)
-            state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = NEVER, 0
+            note_room_in(state, state.pools.room_from[k], state.pools.room_to[k])
+            note_holes(t, state, k, state.pools.room_from[k], state.pools.room_to[k], procs)
+            state.pools.room_from[k], state.pools.room_to[k] = NEVER, 0
             moved = True
     return moved

@@ -14,45 +14,42 @@ The policy's memory has a table of what each processor does.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 from headway.engine.ends import settle_ends, when_enough
 from headway.engine.fitting import next_fit
-from headway.engine.tables import OPEN, Q_FIELDS, Clock, Entry, Job, Pool, Run, State, Table, Why
+from headway.engine.tables import OPEN, State, Why
 from headway.jit.kernels import by_address, kernel
+from headway.jit.rows import Row, Rows
 from headway.policies.backfilling.dialects import QUEUE, head_of, join_by_name, passed, start_head
 from headway.policies.backfilling.easy import begin, first_candidate
 from headway.policies.queueing.strict import MACHINE
 
 
-class Processor(IntEnum):
+class Processors(Rows):
     """What is known of a processor."""
 
-    HOLDER = 0
-    """The number of the run that holds it, plus one; 0: it is free."""
-    UNTIL = 1
-    """Until when that is expected (µs)."""
-    SET_ASIDE = 2
-    """Whether it belongs to the reservation."""
+    holder: Row  # The number of the run that holds it, plus one; 0: it is free.
+    until: Row  # Until when that is expected (µs).
+    set_aside: Row  # Whether it belongs to the reservation.
 
 
 @by_address
 class Numbered(NamedTuple):
     """Processors with numbers."""
 
-    processors: Table
-    """[Processor, number]"""
+    processors: Processors
+    """[row, number]"""
 
 
 @kernel
 def give_back(state: State) -> None:
     """The processors of runs that have ended are free."""
-    for number in range(state.pools[Pool.SIZE, MACHINE]):
-        run = state.memory.processors[Processor.HOLDER, number] - 1
-        if run >= 0 and state.runs[Run.END, run] != OPEN:
-            state.memory.processors[Processor.HOLDER, number] = 0
-            state.memory.processors[Processor.UNTIL, number] = 0
+    for number in range(state.pools.size[MACHINE]):
+        run = state.memory.processors.holder[number] - 1
+        if run >= 0 and state.runs.end[run] != OPEN:
+            state.memory.processors.holder[number] = 0
+            state.memory.processors.until[number] = 0
 
 
 @kernel
@@ -61,13 +58,13 @@ def take(state: State, job: int, outside: bool) -> int:
 
     With ``outside`` it takes none that is set aside.
     """
-    end = state.clock[Clock.NOW] + state.jobs[Job.PLAN, job]
-    missing, not_set_aside, number = state.jobs[Job.PROCS, job], 0, 0
+    end = state.clock.now + state.jobs.plan[job]
+    missing, not_set_aside, number = state.jobs.procs[job], 0, 0
     while missing > 0:
-        aside = state.memory.processors[Processor.SET_ASIDE, number]
-        if state.memory.processors[Processor.HOLDER, number] == 0 and not (outside and aside):
-            state.memory.processors[Processor.HOLDER, number] = state.jobs[Job.RUN, job] + 1
-            state.memory.processors[Processor.UNTIL, number] = end
+        aside = state.memory.processors.set_aside[number]
+        if state.memory.processors.holder[number] == 0 and not (outside and aside):
+            state.memory.processors.holder[number] = state.jobs.run[job] + 1
+            state.memory.processors.until[number] = end
             not_set_aside += 1 - aside
             missing -= 1
         number += 1
@@ -78,51 +75,51 @@ def take(state: State, job: int, outside: bool) -> int:
 def set_aside(state: State, procs: int, shadow: int) -> int:
     """Set aside the lowest ``procs`` processors free at the shadow time; how many others are free now."""
     others = 0
-    for number in range(state.pools[Pool.SIZE, MACHINE]):
-        wanted = procs > 0 and state.memory.processors[Processor.UNTIL, number] <= shadow
-        state.memory.processors[Processor.SET_ASIDE, number] = int(wanted)
+    for number in range(state.pools.size[MACHINE]):
+        wanted = procs > 0 and state.memory.processors.until[number] <= shadow
+        state.memory.processors.set_aside[number] = int(wanted)
         procs -= int(wanted)
-        others += int(not wanted and state.memory.processors[Processor.HOLDER, number] == 0)
+        others += int(not wanted and state.memory.processors.holder[number] == 0)
     return others
 
 
 @kernel
 def set_nothing_aside(state: State) -> None:
     """There is no reservation."""
-    for number in range(state.pools[Pool.SIZE, MACHINE]):
-        state.memory.processors[Processor.SET_ASIDE, number] = 0
+    for number in range(state.pools.size[MACHINE]):
+        state.memory.processors.set_aside[number] = 0
 
 
 @kernel
 def backfill_beside(t: int, state: State, head: int) -> None:
     """Start the jobs behind the head that end by its shadow time or find processors outside its set."""
-    procs = state.jobs[Job.PROCS, head]
-    shadow, _ = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
+    procs = state.jobs.procs[head]
+    shadow, _ = when_enough(state.profile, MACHINE, t, state.pools.free[MACHINE], procs)
     others = set_aside(state, procs, shadow)
     place = first_candidate(state, MACHINE)
-    while state.pools[Pool.FREE, MACHINE] > 0:
-        place = next_fit(state, QUEUE, place, state.pools[Pool.FREE, MACHINE], shadow - t, others)
+    while state.pools.free[MACHINE] > 0:
+        place = next_fit(state, QUEUE, place, state.pools.free[MACHINE], shadow - t, others)
         if place < 0:
             break
-        job = state.queue[Q_FIELDS * QUEUE + Entry.JOB, place]
+        job = state.queue.job[QUEUE, place]
         if begin(state, MACHINE, QUEUE, place, Why.BACKFILL) < 0:
             break
-        others -= take(state, job, t + state.jobs[Job.PLAN, job] > shadow)
+        others -= take(state, job, t + state.jobs.plan[job] > shadow)
         place += 1
     set_nothing_aside(state)
 
 
 def easy_batsched(t: int, state: State) -> None:
     """batsched's easy_bf: all that happens at one instant, then one pass, on processors with numbers."""
-    if state.clock[Clock.ENDED] > 0:
+    if state.clock.ended > 0:
         give_back(state)
     settle_ends(t, state, MACHINE)
     join_by_name(state)
     head = head_of(state)
-    while head >= 0 and state.jobs[Job.PROCS, head] <= state.pools[Pool.FREE, MACHINE]:
+    while head >= 0 and state.jobs.procs[head] <= state.pools.free[MACHINE]:
         start_head(t, state, head)
         take(state, head, False)
         head = head_of(state)
-    if state.pools[Pool.COUNT, QUEUE] > 1 and state.pools[Pool.FREE, MACHINE] > 0:
+    if state.pools.count[QUEUE] > 1 and state.pools.free[MACHINE] > 0:
         backfill_beside(t, state, head)
     passed(state)

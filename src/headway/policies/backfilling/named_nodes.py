@@ -11,7 +11,12 @@ makes one reservation, conservative backfilling one for each job; all are made a
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, free_shares
-from headway.engine.tables import NODE_ROWS, Clock, Job, List, Node, Pool, Run, Share, State, Table, Why
+from headway.engine.tables import (
+    NODE_ROWS,
+    Nodes,
+    State,
+    Why,
+)
 from headway.engine.verbs import start_on_nodes, turn_away
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.limits.submission import newcomer, submitted
@@ -20,39 +25,36 @@ from headway.policies.slurm.nodes.offers import ANYWHERE, memory_taken, reset_we
 from headway.policies.slurm.nodes.selection import deal_units, propose_taken, select, wanted_of
 from headway.policies.slurm.queue.queue import GONE, close_gaps
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Plan, Record, Scratch, SlurmClock, Work
-from headway.policies.slurm.tables.settings import Setting
-from headway.policies.slurm.tables.sites import Partition, SlurmNode
+from headway.policies.slurm.tables.passes import Scratch
 
 NEVER = -1
 
 
 @kernel
-def copy_rows(source: Table, target: Table) -> None:
+def copy_rows(source: Nodes, target: Nodes) -> None:
     """Copy what changes of nodes; what they have in all both tables have already."""
-    for row in range(Node.FREE_CPUS, source.shape[0]):
+    for row in range(Nodes["free_cpus"], source.shape[0]):
         for node in range(source.shape[1]):
             target[row, node] = source[row, node]
 
 
 @kernel
-def lower(least: Table, other: Table) -> None:
+def lower(least: Nodes, other: Nodes) -> None:
     """Leave in ``least`` what both tables have free; a node is as busy as in the busier one."""
-    for row in range(Node.FREE_CPUS, least.shape[0]):
+    for row in range(Nodes["free_cpus"], least.shape[0]):
         for node in range(least.shape[1]):
-            if row in (Node.RUNS, Node.ALONE):
+            if row in (Nodes["runs"], Nodes["alone"]):
                 least[row, node] = max(least[row, node], other[row, node])
             else:
                 least[row, node] = min(least[row, node], other[row, node])
 
 
 @kernel
-def give_back_until(state: State, table: Table, place: int, t: int) -> int:
+def give_back_until(state: State, table: Nodes, place: int, t: int) -> int:
     """Let the running jobs from a place on be over that end by ``t``; the place behind them."""
     memory = state.memory
-    while place < memory.clock[SlurmClock.RUNNING] and memory.running[0, place] <= t:
-        free_shares(state, table, state.jobs[Job.RUN, memory.running[1, place]])
+    while place < memory.clock.running and memory.running[0, place] <= t:
+        free_shares(state, table, state.jobs.run[memory.running[1, place]])
         place += 1
     return place
 
@@ -60,16 +62,16 @@ def give_back_until(state: State, table: Table, place: int, t: int) -> int:
 @kernel
 def holds_at(memory: Memory, claim: int, t: int) -> bool:
     """Whether a reservation holds its nodes at ``t``."""
-    return bool(memory.plans[Plan.START, claim] <= t < memory.plans[Plan.END, claim])
+    return bool(memory.plans.start[claim] <= t < memory.plans.end[claim])
 
 
 @kernel
-def take_claims(memory: Memory, table: Table, t: int) -> None:
+def take_claims(memory: Memory, table: Nodes, t: int) -> None:
     """Take from a table what reservations hold at ``t``."""
     rows = table.shape[0]
-    for claim in range(memory.clock[SlurmClock.PLANS]):
+    for claim in range(memory.clock.plans):
         if holds_at(memory, claim, t):
-            for row in range(Node.FREE_CPUS, rows):
+            for row in range(Nodes["free_cpus"], rows):
                 for node in range(table.shape[1]):
                     table[row, node] += memory.claims[claim * rows + row, node]
 
@@ -80,18 +82,18 @@ def fit_from(state: State, place: int, job: int, begin: int) -> int:
 
     The trial table has what running jobs leave by then, those before ``place``.
     """
-    memory, part = state.memory, state.memory.jobs[SlurmJob.PARTITION, job]
-    end, claimed = begin + state.jobs[Job.PLAN, job], False
+    memory, part = state.memory, state.memory.jobs.partition[job]
+    end, claimed = begin + state.jobs.plan[job], False
     if memory.gres_asked.shape[0] > 0:
         reset_weights(memory, ANYWHERE, job, part)
-    for claim in range(memory.clock[SlurmClock.PLANS]):
-        claimed |= memory.plans[Plan.START, claim] < end and memory.plans[Plan.END, claim] > begin
+    for claim in range(memory.clock.plans):
+        claimed |= memory.plans.start[claim] < end and memory.plans.end[claim] > begin
     if not claimed:
         return select(state, memory.trial, Scratch.CANDIDATES, job, part)
     copy_rows(memory.trial, memory.least)
     take_claims(memory, memory.least, begin)
-    for claim in range(memory.clock[SlurmClock.PLANS]):
-        later = memory.plans[Plan.START, claim]
+    for claim in range(memory.clock.plans):
+        later = memory.plans.start[claim]
         if begin < later < end:
             copy_rows(memory.trial, memory.instant)
             give_back_until(state, memory.instant, place, later)
@@ -103,20 +105,20 @@ def fit_from(state: State, place: int, job: int, begin: int) -> int:
 @kernel
 def allow(memory: Memory, job: int) -> None:
     """The nodes that a job may have at all: usable, of its partition, with its features."""
-    part, features = memory.jobs[SlurmJob.PARTITION, job], memory.jobs[SlurmJob.FEATURES, job]
+    part, features = memory.jobs.partition[job], memory.jobs.features[job]
     for node in range(memory.nodes.shape[1]):
         here = memory.members[part, node] & memory.features[features, node]
-        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[SlurmNode.USABLE, node] > 0)
+        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes.usable[node] > 0)
 
 
 @kernel
 def next_end(memory: Memory, place: int, after: int) -> int:
     """When a running job from ``place`` on ends next, or a reservation after ``after``; -1: never."""
     found = NEVER
-    if place < memory.clock[SlurmClock.RUNNING]:
+    if place < memory.clock.running:
         found = memory.running[0, place]
-    for claim in range(memory.clock[SlurmClock.PLANS]):
-        end = memory.plans[Plan.END, claim]
+    for claim in range(memory.clock.plans):
+        end = memory.plans.end[claim]
         if end > after and (found == NEVER or end < found):
             found = end
     return int(found)
@@ -125,7 +127,7 @@ def next_end(memory: Memory, place: int, after: int) -> int:
 @kernel
 def fewest(memory: Memory, job: int) -> int:
     """CPUs that a job takes at least."""
-    return int(max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]))
+    return int(max(memory.jobs.cpus[job], memory.jobs.min_nodes[job]))
 
 
 @routine
@@ -133,7 +135,7 @@ def reserve(state: State, job: int, t: int) -> bool:
     """Give a job that does not fit now a reservation; whether there is a time at which it fits."""
     memory = state.memory
     copy_rows(state.nodes, memory.trial)
-    begin, place, free = t, 0, state.pools[Pool.FREE, 0]
+    begin, place, free = t, 0, state.pools.free[0]
     while True:
         begin = next_end(memory, place, begin)
         if begin == NEVER:
@@ -141,9 +143,9 @@ def reserve(state: State, job: int, t: int) -> bool:
         before = place
         place = give_back_until(state, memory.trial, place, begin)
         for over in range(before, place):
-            run = state.jobs[Job.RUN, memory.running[1, over]]
-            for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-                free += state.shares[Share.CPUS, entry]
+            run = state.jobs.run[memory.running[1, over]]
+            for entry in range(state.runs.share[run], end_of_shares(state, run)):
+                free += state.shares.cpus[entry]
         if free >= fewest(memory, job) and fit_from(state, place, job, begin) > 0:
             claim_taken(state, job, begin)
             return True
@@ -152,74 +154,76 @@ def reserve(state: State, job: int, t: int) -> bool:
 @kernel
 def claim_taken(state: State, job: int, begin: int) -> None:
     """Note a reservation of the chosen nodes."""
-    memory, part = state.memory, state.memory.jobs[SlurmJob.PARTITION, job]
-    claim, rows = memory.clock[SlurmClock.PLANS], memory.trial.shape[0]
+    memory, part = state.memory, state.memory.jobs.partition[job]
+    claim, rows = memory.clock.plans, memory.trial.shape[0]
     whole = whole_nodes(memory, job, part)
-    if memory.jobs[SlurmJob.UNITS, job] > 0:
+    if memory.jobs.units[job] > 0:
         deal_units(memory, memory.trial, job)
     for row in range(rows):
         for node in range(memory.trial.shape[1]):
             memory.claims[claim * rows + row, node] = 0
     for node in range(memory.trial.shape[1]):
-        cpus = memory.work[Work.TAKEN, node]
+        cpus = memory.work.taken[node]
         if cpus <= 0:
             continue
-        taken = state.nodes[Node.CPUS, node] if whole else cpus
-        memory.claims[claim * rows + Node.FREE_CPUS, node] = -taken
-        memory.claims[claim * rows + Node.FREE_MEMORY, node] = -memory_taken(state, job, part, node, taken)
-        memory.claims[claim * rows + Node.RUNS, node] = 1
-        memory.claims[claim * rows + Node.ALONE, node] = int(whole)
+        taken = state.nodes.cpus[node] if whole else cpus
+        memory.claims[claim * rows + Nodes["free_cpus"], node] = -taken
+        memory.claims[claim * rows + Nodes["free_memory"], node] = -memory_taken(
+            state, job, part, node, taken
+        )
+        memory.claims[claim * rows + Nodes["runs"], node] = 1
+        memory.claims[claim * rows + Nodes["alone"], node] = int(whole)
         for resource in range(memory.gres_asked.shape[0]):
             asked = wanted_of(memory, resource, job, node)
             memory.claims[claim * rows + NODE_ROWS + resource, node] = -asked
-        bounded = memory.partitions[Partition.CPUS_ROW, part]
+        bounded = memory.partitions.cpus_row[part]
         if bounded != UNSET:
             memory.claims[claim * rows + NODE_ROWS + bounded, node] = -taken
-    memory.plans[Plan.JOB, claim] = job
-    memory.plans[Plan.START, claim] = begin
-    memory.plans[Plan.END, claim] = begin + state.jobs[Job.PLAN, job]
-    memory.clock[SlurmClock.PLANS] = claim + 1
+    memory.plans.job[claim] = job
+    memory.plans.start[claim] = begin
+    memory.plans.end[claim] = begin + state.jobs.plan[job]
+    memory.clock.plans = claim + 1
 
 
 @routine
 def start_taken(state: State, job: int, t: int, why: int) -> None:
     """Start a job on the chosen nodes."""
     memory = state.memory
-    count = propose_taken(state, job, memory.jobs[SlurmJob.PARTITION, job])
-    start_on_nodes(state, job, count, why, 0, state.jobs[Job.WALL, job])
-    note_running(memory, job, t + state.jobs[Job.PLAN, job])
+    count = propose_taken(state, job, memory.jobs.partition[job])
+    start_on_nodes(state, job, count, why, 0, state.jobs.wall[job])
+    note_running(memory, job, t + state.jobs.plan[job])
 
 
 @kernel
 def take_changes(state: State) -> None:
     """Ended jobs leave the list of running ones, new ones join the queue."""
     memory = state.memory
-    for i in range(state.clock[Clock.ENDED]):
-        forget_running(memory, state.runs[Run.JOB, state.lists[List.ENDED_RUNS, i]])
+    for i in range(state.clock.ended):
+        forget_running(memory, state.runs.job[state.lists.ended_runs[i]])
     for place in range(submitted(state)):
-        memory.queue[Record.JOB, memory.clock[SlurmClock.QUEUED]] = newcomer(state, place)
-        memory.clock[SlurmClock.QUEUED] += 1
+        memory.queue.job[memory.clock.queued] = newcomer(state, place)
+        memory.clock.queued += 1
 
 
 def backfill_on_nodes(t: int, state: State) -> None:
     """EASY, or conservative backfilling, on named nodes."""
     memory = state.memory
     take_changes(state)
-    memory.clock[SlurmClock.PLANS] = 0
-    for place in range(memory.clock[SlurmClock.QUEUED]):
-        job, reserved = memory.queue[Record.JOB, place], memory.clock[SlurmClock.PLANS]
-        fits_now = state.pools[Pool.FREE, 0] >= fewest(memory, job)
-        if not fits_now and reserved >= memory.settings[Setting.BF_MAX_TEST]:
+    memory.clock.plans = 0
+    for place in range(memory.clock.queued):
+        job, reserved = memory.queue.job[place], memory.clock.plans
+        fits_now = state.pools.free[0] >= fewest(memory, job)
+        if not fits_now and reserved >= memory.settings.bf_max_test:
             continue
         allow(memory, job)
         if fits_now:
             copy_rows(state.nodes, memory.trial)
             if fit_from(state, 0, job, t) > 0:
-                in_order = Why.IMMEDIATE if state.jobs[Job.SUBMIT, job] == t else Why.HEAD
+                in_order = Why.IMMEDIATE if state.jobs.submit[job] == t else Why.HEAD
                 start_taken(state, job, t, Why.BACKFILL if reserved > 0 else in_order)
-                memory.queue[Record.JOB, place] = GONE
+                memory.queue.job[place] = GONE
                 continue
-        if reserved < memory.settings[Setting.BF_MAX_TEST] and not reserve(state, job, t):
+        if reserved < memory.settings.bf_max_test and not reserve(state, job, t):
             turn_away(state, job)  # not even an idle machine has room for it
-            memory.queue[Record.JOB, place] = GONE
+            memory.queue.job[place] = GONE
     close_gaps(memory)

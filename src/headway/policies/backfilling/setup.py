@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.engine.setup import Setup
-from headway.engine.tables import NO_MEMORY, Job, State
+from headway.engine.tables import NO_MEMORY, JobTable, Nodes, State
 from headway.errors import UsageError
+from headway.jit.rows import zeros
 from headway.policies.prepare import Arrivals, OnNodes, Prepared, Table
 from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, kind_of, sorted_kind_of
 from headway.policies.queueing.setup import first_class, ordered, sorted_at_each_pass
@@ -53,7 +54,11 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         arrival_order and estimate == "requested" and not arrivals.is_changing,
         arrival_order and one_queue and upper_bounds,
     )
-    orders = {Job.KEY: order} if one_queue else {Job.KEY: order, Job.BACKFILL_KEY: backfill}
+    orders = (
+        {JobTable["key"]: order}
+        if one_queue
+        else {JobTable["key"]: order, JobTable["backfill_key"]: backfill}
+    )
     fill = ordered(arrivals, plan, orders, urgent)
     lasting = kind_of(order) == kind_of(backfill) == FIXED and age == "none"
     if arrivals.is_changing:
@@ -83,12 +88,12 @@ def easy_in_dialect(dialect: str, arrivals: Arrivals, procs: int) -> Prepared:
     plan = arrivals.length if clairvoyant else arrivals.walltime
     # Candidates that are judged otherwise than running jobs may pass later though nothing came free.
     options = (FIXED, AS_ORDER, NO_AGE, 1, 0, int(not clairvoyant))
-    fill = ordered(arrivals, plan, {Job.KEY: "fcfs"}, None)
+    fill = ordered(arrivals, plan, {JobTable["key"]: "fcfs"}, None)
     memory: Any = NO_MEMORY
     if dialect.startswith("batsched"):
         fill = by_name(arrivals, fill)
     if dialect == "batsched":
-        memory = machines.Numbered(np.zeros((len(machines.Processor), procs), np.int64))
+        memory = machines.Numbered(zeros(machines.Processors, procs))
     return Prepared(Setup((procs,), hooks[dialect], options, fill, memory=memory), plan)
 
 
@@ -99,8 +104,8 @@ def by_name(arrivals: Arrivals, fill: Callable[[State], None]) -> Callable[[Stat
 
     def fill_by_name(state: State) -> None:
         fill(state)
-        state.jobs[Job.KEY, order] = np.arange(len(order))
-        state.jobs[Job.BACKFILL_KEY] = order
+        state.jobs.key[order] = np.arange(len(order))
+        state.jobs.backfill_key[:] = order
 
     return fill_by_name
 
@@ -123,14 +128,18 @@ def learned(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     )
     given = arrivals.extra.get("user", np.full(len(arrivals.submit), -1, np.int64))
     users, number = np.unique(given, return_inverse=True)
-    orders = {Job.KEY: order} if backfill == order else {Job.KEY: order, Job.BACKFILL_KEY: backfill}
+    orders = (
+        {JobTable["key"]: order}
+        if backfill == order
+        else {JobTable["key"]: order, JobTable["backfill_key"]: backfill}
+    )
     fill = ordered(arrivals, arrivals.walltime, orders, first_class(spec, arrivals))
 
     def fill_users(state: State) -> None:
         fill(state)
         state.jobs[USER] = np.where(given < 0, -1, number)
 
-    memory = Users(np.zeros((len(Took), len(users)), np.int64))
+    memory = Users(zeros(Took, len(users)))
     setup = Setup((procs,), easy_learned, options, fill_users, more_rows=MORE_ROWS, memory=memory)
     return Prepared(setup, arrivals.walltime)
 
@@ -189,7 +198,7 @@ def conservative(spec: Spec, arrivals: Arrivals, procs: int, may_leave: bool = F
     hole_open = int(spec.params["hole"] == "open")
     options = (FIXED, AS_ORDER, NO_AGE, Compress[compress.upper()], hole_open)
     plan = planned_times(spec.params.get("estimate", "requested"), arrivals)
-    fill = ordered(arrivals, plan, {Job.KEY: "fcfs"}, first_class(spec, arrivals))
+    fill = ordered(arrivals, plan, {JobTable["key"]: "fcfs"}, first_class(spec, arrivals))
     setup = Setup((procs,), hook, options, fill, memory=memory)
     return Prepared(setup, plan, "told" if compress == "scratch" else "start")
 
@@ -261,51 +270,48 @@ def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
     """The tables of Slurm's rules as far as the choice of nodes needs them, and room for reservations."""
     from headway.policies.slurm.setup.setup import controller
     from headway.policies.slurm.setup.site_tables import node_table
-    from headway.policies.slurm.tables.jobs import SlurmJob
-    from headway.policies.slurm.tables.passes import Plan
-    from headway.policies.slurm.tables.settings import Preemption, Setting
+    from headway.policies.slurm.tables.life import Levels
+    from headway.policies.slurm.tables.passes import Plans
+    from headway.policies.slurm.tables.settings import Preemption
 
     memory = controller(site, arrivals, 0)
-    memory.settings[Setting.BF_MAX_TEST] = depth
-    memory.settings[Setting.PREEMPTION] = Preemption.OFF
+    memory.settings.bf_max_test = depth
+    memory.settings.preemption = Preemption.OFF
     if whole:
-        memory.jobs[SlurmJob.EXCLUSIVE] = 1
-    memory.jobs[SlurmJob.SWITCHES] = 0  # nobody waits for few switches
-    memory.jobs[SlurmJob.PARTITION] = first_partitions(memory)
+        memory.jobs.exclusive[:] = 1
+    memory.jobs.switches[:] = 0  # nobody waits for few switches
+    memory.jobs.partition[:] = first_partitions(memory)
     rows = node_table(site)
     return memory._replace(
-        least=rows.copy(),
-        instant=rows.copy(),
+        least=Nodes(rows.copy()),
+        instant=Nodes(rows.copy()),
         claims=np.zeros((depth * len(rows), len(site.nodes)), np.int64),
-        plans=np.zeros((len(Plan), depth), np.int64),
-        levels=memory.levels[:, :0].copy(),  # nobody is suspended
+        plans=zeros(Plans, depth),
+        levels=Levels(memory.levels[:, :0].copy()),  # nobody is suspended
     )
 
 
 def first_partitions(memory: Memory) -> Table:
     """The first partition of each job's list that is large and long enough for it; else the first."""
-    from headway.policies.slurm.tables.jobs import SlurmJob
-    from headway.policies.slurm.tables.sites import Partition
 
-    lists, partitions, jobs = memory.lists[memory.jobs[SlurmJob.PARTITIONS]], memory.partitions, memory.jobs
+    lists, partitions, jobs = memory.lists[memory.jobs.partitions], memory.partitions, memory.jobs
     found = np.full(jobs.shape[1], -1, np.int64)
     for column in lists.T:
-        nodes, longest = partitions[Partition.NODES, column], partitions[Partition.MAX_MINUTES, column]
-        most = partitions[Partition.MAX_NODES, column]
-        allows = (column >= 0) & (jobs[SlurmJob.MIN_NODES] <= nodes)
-        allows &= (most < 0) | (jobs[SlurmJob.MIN_NODES] <= most)
-        allows &= (longest < 0) | (jobs[SlurmJob.LIMIT] <= longest)
+        nodes, longest = partitions.nodes[column], partitions.max_minutes[column]
+        most = partitions.max_nodes[column]
+        allows = (column >= 0) & (jobs.min_nodes <= nodes)
+        allows &= (most < 0) | (jobs.min_nodes <= most)
+        allows &= (longest < 0) | (jobs.limit <= longest)
         found = np.where((found < 0) & allows, column, found)
     return np.where(found < 0, lists[:, 0], found)
 
 
 def where(state: State, site: Site) -> OnNodes:
     """Where jobs ran."""
-    from headway.policies.slurm.tables.jobs import SlurmJob
 
     return OnNodes(
         nodes=tuple(node.name for node in site.nodes),
-        partition=state.memory.jobs[SlurmJob.PARTITION],
+        partition=state.memory.jobs.partition,
         partitions=tuple(partition.name for partition in site.partitions),
-        walltime=state.jobs[Job.WALL],
+        walltime=state.jobs.wall,
     )

@@ -29,7 +29,7 @@ from __future__ import annotations
 from headway.engine.planning import settle_runs
 from headway.engine.profile import change
 from headway.engine.reservations import reserve_by, unpin
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, Run, State, Why
+from headway.engine.tables import GONE, State, Why
 from headway.engine.verbs import relabel, turn_away
 from headway.jit.kernels import entry, kernel
 from headway.policies.backfilling.conservative import Compress, compress, leave_plan, start_due
@@ -38,11 +38,8 @@ from headway.policies.deadline.tables import (
     BEHIND,
     NO_DEADLINE,
     REFUSE,
-    Count,
-    DbfJob,
-    Lists,
+    DbfJobs,
     Rule,
-    count,
     first_provisional,
     forget_in_lists,
     is_provisional,
@@ -56,32 +53,33 @@ from headway.units import NEVER
 @kernel
 def place_priority(t: int, state: State, k: int, job: int) -> None:
     """Give a priority task its definitive place; what it was told is when it ends."""
-    if state.memory.lists[Lists.WAITING, k] == 0:
+    if state.memory.lists.waiting[k] == 0:
         reserve_by(state, k, job, t, option(state, k, Rule.HOLE), NEVER)
     else:
         place_before(t, state, k, job)
     join(state, k, job)
-    state.jobs[DbfJob.FIRST_GIVEN, job] = state.jobs[Job.RESERVED, job]
-    state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job] + state.jobs[Job.PLAN, job]
+    DbfJobs(state.jobs).first_given[job] = state.jobs.reserved[job]
+    state.jobs.promise[job] = state.jobs.reserved[job] + state.jobs.plan[job]
 
 
 @kernel
 def arrive(t: int, state: State, k: int, job: int) -> None:
     """A newcomer joins the provisional list if it can wait, else the definitive one; or it is refused."""
-    if state.jobs[DbfJob.DEADLINE, job] != NO_DEADLINE:
-        state.jobs[Job.KEY, job] += BEHIND
-        begin = reserve_by(state, k, job, t, option(state, k, Rule.HOLE), state.jobs[DbfJob.DEADLINE, job])
-        if begin + state.jobs[Job.PLAN, job] <= state.jobs[DbfJob.DEADLINE, job]:
+    jobs = DbfJobs(state.jobs)
+    if jobs.deadline[job] != NO_DEADLINE:
+        jobs.key[job] += BEHIND
+        begin = reserve_by(state, k, job, t, option(state, k, Rule.HOLE), jobs.deadline[job])
+        if begin + jobs.plan[job] <= jobs.deadline[job]:
             join(state, k, job)
-            state.jobs[DbfJob.FIRST_GIVEN, job] = begin
-            state.jobs[Job.PROMISE, job] = state.jobs[DbfJob.DEADLINE, job]
-            if state.memory.lists[Lists.WAITING, k] == 0:
-                state.memory.lists[Lists.CANONICAL, k] = 1
+            jobs.first_given[job] = begin
+            jobs.promise[job] = jobs.deadline[job]
+            if state.memory.lists.waiting[k] == 0:
+                state.memory.lists.canonical[k] = 1
             provisional_tasks(state, k, 1)
-            count(state, Count.ACCEPTED, 1)
+            state.memory.counts.accepted += 1
             return
-        state.jobs[Job.KEY, job] -= BEHIND
-        count(state, Count.LATE_ON_ARRIVAL, 1)
+        jobs.key[job] -= BEHIND
+        state.memory.counts.late_on_arrival += 1
         if option(state, k, Rule.LATE) == REFUSE:
             turn_away(state, job)
             return
@@ -93,9 +91,9 @@ def give_back(t: int, state: State, k: int) -> int:
     """Runs that ended early give back what the profile and the base held; how many there were."""
     early = settle_runs(t, state, k)
     if early > 0:
-        for i in range(state.clock[Clock.ENDED]):
-            run = state.lists[List.ENDED_RUNS, i]
-            if state.runs[Run.POOL, run] == k and state.runs[Run.EXPECTED, run] > t:
+        for i in range(state.clock.ended):
+            run = state.lists.ended_runs[i]
+            if state.runs.pool[run] == k and state.runs.expected[run] > t:
                 leave_base(t, state, k, run)
     return early
 
@@ -103,52 +101,53 @@ def give_back(t: int, state: State, k: int) -> int:
 @kernel
 def leave_base(t: int, state: State, k: int, run: int) -> None:
     """The base no longer holds a run that ended early."""
-    if not state.memory.lists[Lists.KEPT_BASE, k]:
+    if not state.memory.lists.kept_base[k]:
         return
-    procs, base = state.jobs[Job.PROCS, state.runs[Run.JOB, run]], option(state, k, Rule.BASE)
-    change(state.profile, base, t, state.runs[Run.EXPECTED, run], procs, t)
+    procs, base = state.jobs.procs[state.runs.job[run]], option(state, k, Rule.BASE)
+    change(state.profile, base, t, state.runs.expected[run], procs, t)
 
 
 @kernel
 def follow(t: int, state: State, k: int) -> None:
     """The base holds the definitive tasks where the compression has moved them."""
-    base, row = option(state, k, Rule.BASE), Q_FIELDS * 2 * k
-    for place in range(state.pools[Pool.HEAD, 2 * k], first_provisional(state, k)):
-        job = state.queue[row + Entry.JOB, place]
-        held, begin = state.jobs[DbfJob.IN_BASE, job], state.jobs[Job.RESERVED, job]
-        if state.queue[row + Entry.PROCS, place] != GONE and held != begin:
-            plan, procs = state.jobs[Job.PLAN, job], state.jobs[Job.PROCS, job]
+    jobs = DbfJobs(state.jobs)
+    base, q = option(state, k, Rule.BASE), 2 * k
+    for place in range(state.pools.head[2 * k], first_provisional(state, k)):
+        job = state.queue.job[q, place]
+        held, begin = jobs.in_base[job], jobs.reserved[job]
+        if state.queue.procs[q, place] != GONE and held != begin:
+            plan, procs = jobs.plan[job], jobs.procs[job]
             change(state.profile, base, held, held + plan, procs, t)
             change(state.profile, base, begin, begin + plan, -procs, t)
-            state.jobs[DbfJob.IN_BASE, job] = begin
+            jobs.in_base[job] = begin
 
 
 @kernel
 def bring_closer(t: int, state: State, k: int, early: int) -> None:
     """Compress both lists where runs have ended early, and keep the base in step."""
-    if early == 0 and (option(state, k, Rule.COMPRESS) != Compress.EVERY or not state.pools[Pool.FREED, k]):
+    if early == 0 and (option(state, k, Rule.COMPRESS) != Compress.EVERY or not state.pools.freed[k]):
         return
-    state.memory.lists[Lists.CANONICAL, k] = 0
+    state.memory.lists.canonical[k] = 0
     compress(t, state, k, early)
-    if state.memory.lists[Lists.KEPT_BASE, k]:
+    if state.memory.lists.kept_base[k]:
         follow(t, state, k)
 
 
 @kernel
 def begin_runs(t: int, state: State, k: int) -> None:
     """Start what is due; the base holds every running task."""
-    run = state.clock[Clock.RUNS]
+    run = state.clock.runs
     start_due(t, state, k)
-    while run < state.clock[Clock.RUNS]:
-        job = state.runs[Run.JOB, run]
+    while run < state.clock.runs:
+        job = state.runs.job[run]
         if is_provisional(state, job):
-            if state.memory.lists[Lists.KEPT_BASE, k]:
-                end, base = t + state.jobs[Job.PLAN, job], option(state, k, Rule.BASE)
-                change(state.profile, base, t, end, -state.jobs[Job.PROCS, job], t)
+            if state.memory.lists.kept_base[k]:
+                end, base = t + state.jobs.plan[job], option(state, k, Rule.BASE)
+                change(state.profile, base, t, end, -state.jobs.procs[job], t)
             provisional_tasks(state, k, -1)
-        elif state.jobs[Job.PLAN, job] == 0 and state.memory.lists[Lists.KEPT_BASE, k]:
+        elif state.jobs.plan[job] == 0 and state.memory.lists.kept_base[k]:
             unpin(state, option(state, k, Rule.BASE), job)
-        if state.jobs[DbfJob.DEFINITIVE_AT, job] >= 0:
+        if DbfJobs(state.jobs).definitive_at[job] >= 0:
             relabel(state, run, Why.PROMOTED)
         run += 1
 
@@ -156,7 +155,7 @@ def begin_runs(t: int, state: State, k: int) -> None:
 def dbf(t: int, state: State) -> None:
     """Deadline-based backfilling on the whole machine."""
     bring_closer(t, state, MACHINE, give_back(t, state, MACHINE))
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         arrive(t, state, MACHINE, job)
     begin_runs(t, state, MACHINE)
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from headway.engine.local import Marks
 from headway.engine.tables import State
-from headway.policies.deadline.tables import Count, DbfJob, Displaced, Lists, Memory
+from headway.jit.rows import zeros
+from headway.policies.deadline.tables import Counts, DbfJobs, Displaced, Memory, TaskLists
 
 Table = npt.NDArray[np.int64]
 
@@ -68,8 +69,7 @@ def log_room(jobs: int) -> int:
 
 def new_memory(room: int, pools: int = 1) -> Memory:
     """DBF's tables with nothing in them, and space for so many displacements."""
-    shapes = (len(Lists), pools), len(Count), (room, len(Displaced))
-    return Memory(*(np.zeros(shape, np.int64) for shape in shapes))
+    return Memory(zeros(TaskLists, pools), zeros(Counts), np.zeros((room, len(Displaced)), np.int64))
 
 
 def without_log(memory: Any) -> Any:
@@ -79,7 +79,7 @@ def without_log(memory: Any) -> Any:
 
 def renumber(state: State, new: Table, stays: Marks, jobs: Table) -> None:
     """Columns have other numbers: displacements of those that go are of nobody, those by them of the job."""
-    log = state.memory.displacements[: state.memory.counts[Count.DISPLACEMENTS]]
+    log = state.memory.displacements[: state.memory.counts.displacements]
     whose, by = log[:, Displaced.WHOSE], log[:, Displaced.BY_TASK]
     log[:, Displaced.WHOSE] = np.where((whose >= 0) & stays[whose], new[whose], NOBODY)
     log[:, Displaced.BY_TASK] = np.where(by >= 0, -1 - jobs[np.maximum(by, 0)], by)
@@ -87,28 +87,29 @@ def renumber(state: State, new: Table, stays: Marks, jobs: Table) -> None:
 
 def entries(state: State) -> Table:
     """[entry, field] the displacements that were written down, in order of time."""
-    log, told = state.memory.displacements, int(state.memory.counts[Count.DISPLACEMENTS])
+    log, told = state.memory.displacements, int(state.memory.counts.displacements)
     return np.roll(log, -(told % len(log)), axis=0) if told > len(log) else log[:told]
 
 
 def notes_of(state: State, ids: Table) -> dict[str, Any]:
     """The policy's notes by name, in the engine's order of jobs; ``ids`` are the log's numbers."""
+    jobs = DbfJobs(state.jobs)
     in_time = entries(state)
     by_job = in_time[np.argsort(in_time[:, Displaced.WHOSE], kind="stable")]
     return {
-        "first_given": state.jobs[DbfJob.FIRST_GIVEN],
-        "definitive_at": state.jobs[DbfJob.DEFINITIVE_AT],
-        "displaced_times": state.jobs[DbfJob.DISPLACED_TIMES],
+        "first_given": jobs.first_given,
+        "definitive_at": jobs.definitive_at,
+        "displaced_times": jobs.displaced_times,
         "displacements": Displacements(by_job, np.arange(len(ids)), ids),
     }
 
 
 COUNTS = {
-    "accepted_deadlines": Count.ACCEPTED,
-    "late_on_arrival": Count.LATE_ON_ARRIVAL,
-    "promotions": Count.PROMOTIONS,
-    "displacements": Count.DISPLACEMENTS,
-    "safety_net": Count.SAFETY_NET,
+    "accepted_deadlines": Counts["accepted"],
+    "late_on_arrival": Counts["late_on_arrival"],
+    "promotions": Counts["promotions"],
+    "displacements": Counts["displacements"],
+    "safety_net": Counts["safety_net"],
 }
 
 

@@ -8,7 +8,7 @@ from headway.engine.planning import note_room
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NO_JOB, NOT_RESERVED, book, enlist, hold_earliest, pin, reserve
-from headway.engine.tables import GONE, POOL_LISTS, Q_FIELDS, Entry, Job, List, Pool, State
+from headway.engine.tables import GONE, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.deadline.tables import (
     BEHIND,
@@ -16,11 +16,8 @@ from headway.policies.deadline.tables import (
     LITERAL,
     NO_WAY,
     SOME_LATE,
-    Count,
-    DbfJob,
-    Lists,
+    DbfJobs,
     Rule,
-    count,
     first_provisional,
     hold_earliest_in_base,
     hold_in_base,
@@ -38,7 +35,7 @@ from headway.units import NEVER
 @kernel
 def put(after: int, state: State, k: int, job: int) -> None:
     """Place a task as early as it fits from ``after`` on; who is due next is not told."""
-    state.jobs[Job.RESERVED, job] = hold_earliest(state, k, job, after, option(state, k, Rule.HOLE), NEVER)
+    state.jobs.reserved[job] = hold_earliest(state, k, job, after, option(state, k, Rule.HOLE), NEVER)
 
 
 @kernel
@@ -46,9 +43,9 @@ def back_to_base(t: int, state: State, k: int) -> None:
     """Forget every provisional place: the profile is that of the base."""
     base = option(state, k, Rule.BASE)
     lay_over(state.profile, base, k, t)
-    state.pools[Pool.PIN_COUNT, k] = state.pools[Pool.PIN_COUNT, base]
-    for i in range(state.pools[Pool.PIN_COUNT, base]):
-        state.lists[List.PINS + POOL_LISTS * k, i] = state.lists[List.PINS + POOL_LISTS * base, i]
+    state.pools.pin_count[k] = state.pools.pin_count[base]
+    for i in range(state.pools.pin_count[base]):
+        state.lists.pins[k, i] = state.lists.pins[base, i]
 
 
 @routine
@@ -60,20 +57,17 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
     """
     last = -1
     procs, plan, after = NEVER, 0, t
-    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
-        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
-        if (
-            state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] == GONE
-            or state.jobs[DbfJob.CHOSEN, job] != chosen
-        ):
+    for place in range(first, state.pools.tail[2 * k]):
+        job = state.queue.job[2 * k, place]
+        if state.queue.procs[2 * k, place] == GONE or DbfJobs(state.jobs).chosen[job] != chosen:
             continue
-        if state.jobs[Job.PROCS, job] < procs or state.jobs[Job.PLAN, job] < plan:
+        if state.jobs.procs[job] < procs or state.jobs.plan[job] < plan:
             after = t
         put(after, state, k, job)
         procs, plan, after = (
-            state.jobs[Job.PROCS, job],
-            state.jobs[Job.PLAN, job],
-            state.jobs[Job.RESERVED, job],
+            state.jobs.procs[job],
+            state.jobs.plan[job],
+            state.jobs.reserved[job],
         )
         if is_late(state, job):
             last = place
@@ -89,19 +83,20 @@ def place_again(t: int, state: State, k: int, first: int, task: int) -> tuple[in
     A task can begin earlier than before only in time that others have left, and must begin later only if it
     meets the priority task or one that was moved. So most stay where they are, without a search.
     """
+    jobs = DbfJobs(state.jobs)
     last, count_moved = -1, 0
-    taken = state.jobs[Job.RESERVED, task]
-    taken_end = taken + state.jobs[Job.PLAN, task]
+    taken = jobs.reserved[task]
+    taken_end = taken + jobs.plan[task]
     moved, moved_end, left, left_end = NEVER, 0, NEVER, 0
-    row = Q_FIELDS * 2 * k
-    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
-        procs = state.queue[row + Entry.PROCS, place]
+    q = 2 * k
+    for place in range(first, state.pools.tail[2 * k]):
+        procs = state.queue.procs[q, place]
         if procs == GONE:
             continue
-        job, plan = state.queue[row + Entry.JOB, place], state.queue[row + Entry.PLAN, place]
-        begin = state.jobs[Job.RESERVED, job]
+        job, plan = state.queue.job[q, place], state.queue.plan[q, place]
+        begin = jobs.reserved[job]
         end = begin + plan
-        state.jobs[DbfJob.HAD_START, job] = begin
+        jobs.had_start[job] = begin
         meets = ((begin < taken_end) & (taken < end)) | ((begin < moved_end) & (moved < end))
         if meets or left < begin:
             after, until, limit = begin, NEVER, NEVER
@@ -113,10 +108,10 @@ def place_again(t: int, state: State, k: int, first: int, task: int) -> tuple[in
             if new != begin:
                 left, left_end = min(left, begin), max(left_end, end)
                 moved, moved_end = min(moved, new), max(moved_end, new + plan)
-                state.jobs[Job.RESERVED, job] = new
-                state.lists[List.SCRATCH, count_moved] = job
+                jobs.reserved[job] = new
+                state.lists.scratch[count_moved] = job
                 count_moved += 1
-                if new + plan > state.jobs[DbfJob.DEADLINE, job]:
+                if new + plan > jobs.deadline[job]:
                     last = place
         else:
             change(state.profile, k, begin, end, -procs, t)
@@ -126,15 +121,16 @@ def place_again(t: int, state: State, k: int, first: int, task: int) -> tuple[in
 @kernel
 def choose(state: State, k: int, first: int, end: int, late_only: bool) -> int:
     """Choose the provisional tasks in places [first, end), or the late ones there; how many are new."""
+    jobs = DbfJobs(state.jobs)
     new = 0
     for place in range(first, end):
-        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
+        job = state.queue.job[2 * k, place]
         if (
-            state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE
-            and state.jobs[DbfJob.CHOSEN, job] == 0
+            state.queue.procs[2 * k, place] != GONE
+            and jobs.chosen[job] == 0
             and (not late_only or is_late(state, job))
         ):
-            state.jobs[DbfJob.CHOSEN, job] = 1
+            jobs.chosen[job] = 1
             new += 1
     return new
 
@@ -142,20 +138,21 @@ def choose(state: State, k: int, first: int, end: int, late_only: bool) -> int:
 @kernel
 def remember(state: State, k: int, first: int, placed: bool) -> None:
     """Put the starts that provisional tasks had beside; choose those that are late where they are placed."""
-    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE:
-            job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
-            state.jobs[DbfJob.CHOSEN, job] = placed and is_late(state, job)
+    jobs = DbfJobs(state.jobs)
+    for place in range(first, state.pools.tail[2 * k]):
+        if state.queue.procs[2 * k, place] != GONE:
+            job = state.queue.job[2 * k, place]
+            jobs.chosen[job] = placed and is_late(state, job)
             if not placed:
-                state.jobs[DbfJob.HAD_START, job] = state.jobs[Job.RESERVED, job]
+                jobs.had_start[job] = jobs.reserved[job]
 
 
 @kernel
 def unplace(state: State, k: int, first: int) -> None:
     """No provisional task has a place."""
-    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE:
-            state.jobs[Job.RESERVED, state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]] = NOT_RESERVED
+    for place in range(first, state.pools.tail[2 * k]):
+        if state.queue.procs[2 * k, place] != GONE:
+            state.jobs.reserved[state.queue.job[2 * k, place]] = NOT_RESERVED
 
 
 @kernel
@@ -180,7 +177,7 @@ def place_by_rule(t: int, state: State, k: int, task: int, first: int, turn: int
         back_to_base(t, state, k)
         unplace(state, k, first)
         if task != NO_JOB:
-            state.jobs[Job.RESERVED, task] = NOT_RESERVED
+            state.jobs.reserved[task] = NOT_RESERVED
         last_late = place_chosen(t, state, k, first, 1) if turn > 0 else -1
         if last_late >= 0 and not corrected:
             new = choose(state, k, first, last_late, False)
@@ -194,21 +191,22 @@ def place_by_rule(t: int, state: State, k: int, task: int, first: int, turn: int
             return IN_TIME
         if literal and turn > 0:
             return SOME_LATE
-        choose(state, k, first, state.pools[Pool.TAIL, 2 * k], True)
+        choose(state, k, first, state.pools.tail[2 * k], True)
         turn += 1
 
 
 @kernel
 def put_behind_all(t: int, state: State, k: int, task: int, first: int) -> None:
     """The safety net: the provisional tasks stay where they were, and the priority task goes behind them."""
+    jobs = DbfJobs(state.jobs)
     back_to_base(t, state, k)
-    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE:
-            job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
-            state.jobs[DbfJob.CHOSEN, job] = 0
-            state.jobs[Job.RESERVED, job] = state.jobs[DbfJob.HAD_START, job]
-            book(state, k, job, -state.jobs[Job.PROCS, job])
-            if state.jobs[Job.PLAN, job] == 0:
+    for place in range(first, state.pools.tail[2 * k]):
+        if state.queue.procs[2 * k, place] != GONE:
+            job = state.queue.job[2 * k, place]
+            jobs.chosen[job] = 0
+            jobs.reserved[job] = jobs.had_start[job]
+            book(state, k, job, -jobs.procs[job])
+            if jobs.plan[job] == 0:
                 pin(state, k, job)
     put(t, state, k, task)
 
@@ -216,12 +214,12 @@ def put_behind_all(t: int, state: State, k: int, task: int, first: int) -> None:
 @kernel
 def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
     """Note what has changed for a task: when it is due, where there is room, for whom it was displaced."""
-    old, new = state.jobs[DbfJob.HAD_START, job], state.jobs[Job.RESERVED, job]
+    old, new = DbfJobs(state.jobs).had_start[job], state.jobs.reserved[job]
     if old == new:
         return
     move_due(state, k, job)
-    if state.jobs[Job.PLAN, job] > 0:
-        note_room(state, k, old, old + state.jobs[Job.PLAN, job])
+    if state.jobs.plan[job] > 0:
+        note_room(state, k, old, old + state.jobs.plan[job])
     else:
         note_room(state, k, t, NEVER)
     if new > old:
@@ -231,49 +229,50 @@ def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
 @routine
 def settle_places(t: int, state: State, k: int, task: int, first: int) -> None:
     """Note what has changed for all provisional tasks."""
-    row = Q_FIELDS * 2 * k
-    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[row + Entry.PROCS, place] != GONE:
-            settle_place(t, state, k, task, state.queue[row + Entry.JOB, place])
+    q = 2 * k
+    for place in range(first, state.pools.tail[2 * k]):
+        if state.queue.procs[q, place] != GONE:
+            settle_place(t, state, k, task, state.queue.job[q, place])
 
 
 @kernel
 def promote(t: int, state: State, k: int, first: int) -> None:
     """The chosen tasks become definitive, where they are now."""
+    jobs = DbfJobs(state.jobs)
     chosen = 0
-    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
-        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
-        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE and state.jobs[DbfJob.CHOSEN, job] == 1:
-            state.lists[List.SCRATCH, chosen] = leave(state, 2 * k, place)
+    for place in range(first, state.pools.tail[2 * k]):
+        job = state.queue.job[2 * k, place]
+        if state.queue.procs[2 * k, place] != GONE and jobs.chosen[job] == 1:
+            state.lists.scratch[chosen] = leave(state, 2 * k, place)
             chosen += 1
     for i in range(chosen):
-        job = state.lists[List.SCRATCH, i]
-        state.jobs[Job.KEY, job] -= BEHIND
+        job = state.lists.scratch[i]
+        jobs.key[job] -= BEHIND
         advance_due(state, k, job)  # at one instant the definitive ones go first
-        state.jobs[DbfJob.DEFINITIVE_AT, job] = t
-        enter(state, 2 * k, job, state.jobs[Job.KEY, job])
-        hold_in_base(t, state, k, job, state.jobs[Job.RESERVED, job])
-    count(state, Count.PROMOTIONS, chosen)
+        jobs.definitive_at[job] = t
+        enter(state, 2 * k, job, jobs.key[job])
+        hold_in_base(t, state, k, job, jobs.reserved[job])
+    state.memory.counts.promotions += chosen
     provisional_tasks(state, k, -chosen)
 
 
 @kernel
 def reserve_beside(t: int, state: State, k: int, task: int, start: int) -> bool:
     """Reserve ``start`` for a priority task if every provisional one can stay where it is; whether it can."""
-    procs, plan = state.jobs[Job.PROCS, task], state.jobs[Job.PLAN, task]
+    procs, plan = state.jobs.procs[task], state.jobs.plan[task]
     if is_plain(state, k, task):
         if not take_if_free(state.profile, k, start, procs, plan, t):
             return False
-        state.jobs[Job.RESERVED, task] = start
+        state.jobs.reserved[task] = start
         enlist(state, k, task)
         return True
     if option(state, k, Rule.HOLE) != 0 or not fits(state.profile, k, start, procs, plan):
         return False
-    for i in range(state.pools[Pool.PIN_COUNT, k]):
-        pinned = state.lists[List.PINS + POOL_LISTS * k, i]
-        at = state.jobs[Job.RESERVED, pinned]
+    for i in range(state.pools.pin_count[k]):
+        pinned = state.lists.pins[k, i]
+        at = state.jobs.reserved[pinned]
         free = level_at(state.profile, k, at)
-        if start <= at < start + plan and free - procs < state.jobs[Job.PROCS, pinned]:
+        if start <= at < start + plan and free - procs < state.jobs.procs[pinned]:
             return False
     reserve(state, k, task, start)
     return True
@@ -282,14 +281,14 @@ def reserve_beside(t: int, state: State, k: int, task: int, start: int) -> bool:
 @kernel
 def displace(t: int, state: State, k: int, task: int, start: int) -> bool:
     """Let the provisional tasks of a canonical list make room for a priority task; whether none is late."""
-    state.jobs[Job.RESERVED, task] = start
+    state.jobs.reserved[task] = start
     back_to_base(t, state, k)
     first = first_provisional(state, k)
     last_late, moved = place_again(t, state, k, first, task)
     if last_late >= 0:
         return False
     for i in range(moved):
-        settle_place(t, state, k, task, state.lists[List.SCRATCH, i])
+        settle_place(t, state, k, task, state.lists.scratch[i])
     enlist(state, k, task)
     return True
 
@@ -297,10 +296,10 @@ def displace(t: int, state: State, k: int, task: int, start: int) -> bool:
 @routine
 def place_before(t: int, state: State, k: int, task: int) -> None:
     """Place a priority task where provisional ones wait; they stay, give way, or are promoted."""
-    if not state.memory.lists[Lists.KEPT_BASE, k]:
+    if not state.memory.lists.kept_base[k]:
         lay_out_base(t, state, k)
     placed = False
-    if state.memory.lists[Lists.CANONICAL, k]:
+    if state.memory.lists.canonical[k]:
         start = hold_earliest_in_base(t, state, k, task)
         if reserve_beside(t, state, k, task, start):
             return
@@ -318,11 +317,11 @@ def promote_late(t: int, state: State, k: int, task: int, placed: bool) -> None:
     result = insert(t, state, k, task, first, placed)
     if result == NO_WAY:
         put_behind_all(t, state, k, task, first)
-        count(state, Count.SAFETY_NET, 1)
+        state.memory.counts.safety_net += 1
     else:
         settle_places(t, state, k, task, first)
         promote(t, state, k, first)
-    hold_in_base(t, state, k, task, state.jobs[Job.RESERVED, task])
+    hold_in_base(t, state, k, task, state.jobs.reserved[task])
     # A provisional task that is late would be chosen next time, so its place is not final.
-    state.memory.lists[Lists.CANONICAL, k] = result == IN_TIME
+    state.memory.lists.canonical[k] = result == IN_TIME
     enlist(state, k, task)

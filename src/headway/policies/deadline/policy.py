@@ -59,7 +59,6 @@ class Dbf(Policy):
         import numpy as np
 
         from headway.engine.setup import Setup
-        from headway.engine.tables import Job
         from headway.policies.backfilling.setup import conservative
         from headway.policies.deadline import notes, tables
         from headway.policies.prepare import Prepared
@@ -75,7 +74,7 @@ class Dbf(Policy):
         def fill(state: State) -> None:
             assert plain.prepare is not None
             plain.prepare(state)
-            assert (state.jobs[Job.KEY] == tables.DEFINITIVE).all()
+            assert (state.jobs.key == tables.DEFINITIVE).all()
             tables.fill_rows(state, deadline)
 
         memory = notes.new_memory(notes.log_room(len(arrivals.submit)))

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import place_for
 from headway.engine.reservations import hold_earliest, pin, unpin
-from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Entry, Job, Pool, State, Table
+from headway.engine.tables import GONE, JobTable, State, Table
 from headway.jit.kernels import by_address, kernel, routine
+from headway.jit.rows import Entries, Row, Rows
 from headway.policies.backfilling import conservative as plain
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, option
 from headway.units import NEVER
@@ -34,30 +35,22 @@ class Rule(IntEnum):
     """The pool of the base."""
 
 
-class Lists(IntEnum):
+class TaskLists(Rows):
     """What is noted of the two lists of a pool."""
 
-    WAITING = 0
-    """Provisional tasks that wait."""
-    CANONICAL = 1
-    """Whether the provisional list is canonical."""
-    KEPT_BASE = 2
-    """Whether the base is kept."""
+    waiting: Row  # Provisional tasks that wait.
+    canonical: Row  # Whether the provisional list is canonical.
+    kept_base: Row  # Whether the base is kept.
 
 
-class Count(IntEnum):
+class Counts(Entries):
     """What is counted in all pools."""
 
-    ACCEPTED = 0
-    """Tasks that joined a provisional list."""
-    LATE_ON_ARRIVAL = 1
-    """Tasks that could not meet their deadline when they came."""
-    PROMOTIONS = 2
-    """Tasks that became definitive."""
-    DISPLACEMENTS = 3
-    """How often a task was moved to a later start."""
-    SAFETY_NET = 4
-    """How often the safety net was needed."""
+    accepted: int  # Tasks that joined a provisional list.
+    late_on_arrival: int  # Tasks that could not meet their deadline when they came.
+    promotions: int  # Tasks that became definitive.
+    displacements: int  # How often a task was moved to a later start.
+    safety_net: int  # How often the safety net was needed.
 
 
 class Displaced(IntEnum):
@@ -77,34 +70,26 @@ class Displaced(IntEnum):
 class Memory(NamedTuple):
     """The tables of DBF; redirection has them beside its own."""
 
-    lists: Table
-    """[Lists, pool]"""
-    counts: Table
-    """[Count]"""
+    lists: TaskLists
+    """[row, pool]"""
+    counts: Counts
     displacements: Table
     """[entry, Displaced] the last displacements; a trial has no space for them."""
 
 
-class DbfJob(IntEnum):
+class DbfJobs(JobTable):
     """Job rows behind the engine's."""
 
-    DEADLINE = JOB_ROWS
-    """µs; -1: none."""
-    IN_BASE = JOB_ROWS + 1
-    """The start that the base profile holds."""
-    HAD_START = JOB_ROWS + 2
-    """The start it had before, while the provisional list is placed again."""
-    CHOSEN = JOB_ROWS + 3
-    """Whether the task is to become definitive."""
-    DEFINITIVE_AT = JOB_ROWS + 4
-    """When it did; -1: never."""
-    DISPLACED_TIMES = JOB_ROWS + 5
-    """How often it was displaced."""
-    FIRST_GIVEN = JOB_ROWS + 6
-    """The first start it was given."""
+    deadline: Row  # µs; -1: none.
+    in_base: Row  # The start that the base profile holds.
+    had_start: Row  # The start it had before, while the provisional list is placed again.
+    chosen: Row  # Whether the task is to become definitive.
+    definitive_at: Row  # When it did; -1: never.
+    displaced_times: Row  # How often it was displaced.
+    first_given: Row  # The first start it was given.
 
 
-MORE_ROWS = len(DbfJob)
+MORE_ROWS = len(DbfJobs)
 NO_DEADLINE = -1
 
 DEFINITIVE = REGULAR_CLASS * CLASS_WEIGHT
@@ -124,7 +109,7 @@ def count(state: State, which: int, more: int) -> None:
 @kernel
 def is_late(state: State, job: int) -> bool:
     """Whether a task's reservation ends after its deadline."""
-    return bool(state.jobs[Job.RESERVED, job] + state.jobs[Job.PLAN, job] > state.jobs[DbfJob.DEADLINE, job])
+    return bool(state.jobs.reserved[job] + state.jobs.plan[job] > DbfJobs(state.jobs).deadline[job])
 
 
 @kernel
@@ -136,32 +121,32 @@ def first_provisional(state: State, k: int) -> int:
 @kernel
 def is_provisional(state: State, job: int) -> bool:
     """Whether a waiting task, or one that just started, is of the provisional list."""
-    return bool(state.jobs[Job.KEY, job] >= PROVISIONAL)
+    return bool(state.jobs.key[job] >= PROVISIONAL)
 
 
 @kernel
 def provisional_tasks(state: State, k: int, more: int) -> None:
     """So many more provisional tasks wait; while there are none, the profile is the base."""
-    state.memory.lists[Lists.WAITING, k] += more
-    if state.memory.lists[Lists.WAITING, k] == 0:
-        state.memory.lists[Lists.KEPT_BASE, k] = 0
+    state.memory.lists.waiting[k] += more
+    if state.memory.lists.waiting[k] == 0:
+        state.memory.lists.kept_base[k] = 0
 
 
 @routine
 def lay_out_base(t: int, state: State, k: int) -> None:
     """Keep the base from now on: the profile without the provisional tasks."""
-    base, row = option(state, k, Rule.BASE), Q_FIELDS * 2 * k
-    state.memory.lists[Lists.KEPT_BASE, k] = 1
+    base, q = option(state, k, Rule.BASE), 2 * k
+    state.memory.lists.kept_base[k] = 1
     lay_over(state.profile, k, base, t)
-    state.pools[Pool.PIN_COUNT, base] = 0
-    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[row + Entry.PROCS, place] == GONE:
+    state.pools.pin_count[base] = 0
+    for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+        if state.queue.procs[q, place] == GONE:
             continue
-        job = state.queue[row + Entry.JOB, place]
-        begin, plan = state.jobs[Job.RESERVED, job], state.jobs[Job.PLAN, job]
-        state.jobs[DbfJob.IN_BASE, job] = begin
+        job = state.queue.job[q, place]
+        begin, plan = state.jobs.reserved[job], state.jobs.plan[job]
+        DbfJobs(state.jobs).in_base[job] = begin
         if is_provisional(state, job):
-            change(state.profile, base, begin, begin + plan, state.jobs[Job.PROCS, job], t)
+            change(state.profile, base, begin, begin + plan, state.jobs.procs[job], t)
         elif plan == 0:
             pin(state, base, job)
 
@@ -169,9 +154,9 @@ def lay_out_base(t: int, state: State, k: int) -> None:
 @kernel
 def hold_in_base(t: int, state: State, k: int, job: int, begin: int) -> None:
     """Let the base profile hold a definitive task from ``begin`` on."""
-    base, plan = option(state, k, Rule.BASE), state.jobs[Job.PLAN, job]
-    state.jobs[DbfJob.IN_BASE, job] = begin
-    change(state.profile, base, begin, begin + plan, -state.jobs[Job.PROCS, job], t)
+    base, plan = option(state, k, Rule.BASE), state.jobs.plan[job]
+    DbfJobs(state.jobs).in_base[job] = begin
+    change(state.profile, base, begin, begin + plan, -state.jobs.procs[job], t)
     if plan == 0:
         pin(state, base, job)
 
@@ -179,15 +164,15 @@ def hold_in_base(t: int, state: State, k: int, job: int, begin: int) -> None:
 @kernel
 def is_plain(state: State, k: int, task: int) -> bool:
     """Whether no task of zero length and no open hole makes placing more than a search in the profile."""
-    pinned, more = state.pools[Pool.PIN_COUNT, k], option(state, k, Rule.HOLE)
-    return bool(more == 0 and pinned == 0 and state.jobs[Job.PLAN, task] > 0)
+    pinned, more = state.pools.pin_count[k], option(state, k, Rule.HOLE)
+    return bool(more == 0 and pinned == 0 and state.jobs.plan[task] > 0)
 
 
 @kernel
 def hold_earliest_in_base(t: int, state: State, k: int, job: int) -> int:
     """Let the base hold a priority task as early as it fits behind the definitive ones; that start."""
     begin = hold_earliest(state, option(state, k, Rule.BASE), job, t, option(state, k, Rule.HOLE), NEVER)
-    state.jobs[DbfJob.IN_BASE, job] = begin
+    DbfJobs(state.jobs).in_base[job] = begin
     return begin
 
 
@@ -196,10 +181,10 @@ def let_go_in_base(t: int, state: State, k: int, job: int) -> None:
     """The base profile no longer holds a definitive task."""
     base, begin, plan = (
         option(state, k, Rule.BASE),
-        state.jobs[DbfJob.IN_BASE, job],
-        state.jobs[Job.PLAN, job],
+        DbfJobs(state.jobs).in_base[job],
+        state.jobs.plan[job],
     )
-    change(state.profile, base, begin, begin + plan, state.jobs[Job.PROCS, job], t)
+    change(state.profile, base, begin, begin + plan, state.jobs.procs[job], t)
     if plan == 0:
         unpin(state, base, job)
 
@@ -209,14 +194,14 @@ def forget_in_lists(t: int, state: State, k: int, job: int) -> None:
     """A waiting task is withdrawn: the base no longer holds it, or it is provisional no more."""
     if is_provisional(state, job):
         provisional_tasks(state, k, -1)
-    elif state.memory.lists[Lists.KEPT_BASE, k]:
+    elif state.memory.lists.kept_base[k]:
         let_go_in_base(t, state, k, job)
 
 
 @kernel
 def note_displacement(t: int, state: State, job: int, task: int, start: int) -> None:
     """Write down that ``task`` has moved a provisional task to a later start."""
-    log, told = state.memory.displacements, state.memory.counts[Count.DISPLACEMENTS]
+    log, told = state.memory.displacements, state.memory.counts.displacements
     room = log.shape[0]
     if room > 0:
         entry = told if told < room else told % room  # a division takes its time
@@ -224,12 +209,12 @@ def note_displacement(t: int, state: State, job: int, task: int, start: int) -> 
         log[entry, Displaced.WHEN] = t
         log[entry, Displaced.BY_TASK] = task
         log[entry, Displaced.MOVED_TO] = start
-    state.jobs[DbfJob.DISPLACED_TIMES, job] += 1
-    count(state, Count.DISPLACEMENTS, 1)
+    DbfJobs(state.jobs).displaced_times[job] += 1
+    state.memory.counts.displacements += 1
 
 
 def fill_rows(state: State, deadline: Table) -> None:
     """DBF's own job rows at the beginning."""
-    state.jobs[DbfJob.DEADLINE] = deadline
-    for row in (DbfJob.IN_BASE, DbfJob.DEFINITIVE_AT):
+    DbfJobs(state.jobs).deadline[:] = deadline
+    for row in (DbfJobs["in_base"], DbfJobs["definitive_at"]):
         state.jobs[row] = -1

@@ -30,12 +30,7 @@ from headway.policies.grid.notes import (
     NO_ANSWER,
     REGULAR,
     STARTED,
-    Answer,
-    Count,
-    Known,
     Notes,
-    Setting,
-    Waiting,
     record,
     servers_of,
     window_of,
@@ -68,9 +63,9 @@ def arrive(notes: Notes, grid: Any, task: int) -> int:
     server, _ = best_server(notes, grid, task, nobody())
     if server >= 0:
         submit(grid, server, task)
-        notes.tasks[Known.SERVER, task] = server
-        notes.waiting[Waiting.TASK, notes.counts[Count.TASKS]] = task
-        notes.counts[Count.TASKS] += 1
+        notes.tasks.server[task] = server
+        notes.waiting.task[notes.counts.tasks] = task
+        notes.counts.tasks += 1
     return server
 
 
@@ -78,15 +73,15 @@ def arrive(notes: Notes, grid: Any, task: int) -> int:
 def ask_all(notes: Notes, grid: Any) -> int:
     """Ask about every task: those that started are struck off; how many wait."""
     waiting = 0
-    for i in range(notes.counts[Count.TASKS]):
-        task = notes.waiting[Waiting.TASK, i]
-        completion, procs = estimate(grid, notes.tasks[Known.SERVER, task], task)
+    for i in range(notes.counts.tasks):
+        task = notes.waiting.task[i]
+        completion, procs = estimate(grid, notes.tasks.server[task], task)
         if completion != STARTED:
-            notes.waiting[Waiting.TASK, waiting] = task
-            notes.waiting[Waiting.COMPLETION, waiting] = completion
-            notes.waiting[Waiting.PROCS, waiting] = procs
+            notes.waiting.task[waiting] = task
+            notes.waiting.completion[waiting] = completion
+            notes.waiting.procs[waiting] = procs
             waiting += 1
-    notes.counts[Count.TASKS] = waiting
+    notes.counts.tasks = waiting
     return waiting
 
 
@@ -94,9 +89,9 @@ def ask_all(notes: Notes, grid: Any) -> int:
 def refresh(notes: Notes, grid: Any, left: int, server: int) -> None:
     """Ask a server about the first ``left`` tasks of the list, the window."""
     for i in range(left):
-        completion, procs = estimate(grid, server, notes.waiting[Waiting.TASK, i])
-        notes.answers[Answer.COMPLETION, i, server] = completion
-        notes.answers[Answer.PROCS, i, server] = procs
+        completion, procs = estimate(grid, server, notes.waiting.task[i])
+        notes.answers.completion[i, server] = completion
+        notes.answers.procs[i, server] = procs
 
 
 # ---- the two ways to reallocate -------------------------------------------------------------------------
@@ -108,10 +103,10 @@ def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
 
     It is submitted there before it is cancelled here, so that it is never nowhere.
     """
-    home = notes.tasks[Known.SERVER, task]
+    home = notes.tasks.server[task]
     completion, procs = estimate(grid, home, task)
     there, other = best_server(notes, grid, task, home)
-    if there < 0 or completion == STARTED or completion - other < notes.settings[Setting.THRESHOLD]:
+    if there < 0 or completion == STARTED or completion - other < notes.settings.threshold:
         return nobody()
     after, size = submit(grid, there, task)
     if not cancel(grid, home, task):
@@ -124,9 +119,9 @@ def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
 @kernel
 def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Look at one task after the other; each may go to another cluster."""
-    if notes.settings[Setting.HEURISTIC] == MCT:
+    if notes.settings.heuristic == MCT:
         for i in range(waiting):
-            improve(notes, grid, now, notes.waiting[Waiting.TASK, i])
+            improve(notes, grid, now, notes.waiting.task[i])
         return
     left = window_of(notes, waiting)
     for server in range(servers_of(notes)):
@@ -134,13 +129,13 @@ def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     struck = 0
     while left > 0:
         i = chosen(notes, left)
-        task = notes.waiting[Waiting.TASK, i]
-        home = notes.tasks[Known.SERVER, task]
+        task = notes.waiting.task[i]
+        home = notes.tasks.server[task]
         there = improve(notes, grid, now, task)
         strike(notes, i, left)
         left -= 1
         # The struck ones stand behind the window until all is done; only two clusters have changed.
-        notes.waiting[Waiting.TASK, left] = task
+        notes.waiting.task[left] = task
         struck += 1
         if there >= 0:
             refresh(notes, grid, left, home)
@@ -151,14 +146,14 @@ def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
 @kernel
 def submit_again(notes: Notes, grid: Any, now: int, i: int) -> int:
     """Submit the cancelled task at place ``i`` where it is completed first; that cluster."""
-    task = notes.waiting[Waiting.TASK, i]
+    task = notes.waiting.task[i]
     there, _ = best_server(notes, grid, task, nobody())
     completion, procs = submit(grid, there, task)
-    held, had = notes.waiting[Waiting.COMPLETION, i], notes.waiting[Waiting.PROCS, i]
-    notes.counts[Count.AGAIN] += 1
+    held, had = notes.waiting.completion[i], notes.waiting.procs[i]
+    notes.counts.again += 1
     if completion > held:
-        notes.tasks[Known.PUT_BACK, task] += 1
-    if there != notes.tasks[Known.SERVER, task]:
+        notes.tasks.put_back[task] += 1
+    if there != notes.tasks.server[task]:
         record(notes, now, task, there, held, completion, (had, procs))
     return there
 
@@ -168,12 +163,12 @@ def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
     """Cancel the tasks of the list; those that started in the meantime are struck off. How many are left."""
     left = 0
     for i in range(waiting):
-        task = notes.waiting[Waiting.TASK, i]
-        if cancel(grid, notes.tasks[Known.SERVER, task], task):
+        task = notes.waiting.task[i]
+        if cancel(grid, notes.tasks.server[task], task):
             for row in range(notes.waiting.shape[0]):
                 notes.waiting[row, left] = notes.waiting[row, i]
             left += 1
-    notes.counts[Count.TASKS] = left
+    notes.counts.tasks = left
     return left
 
 
@@ -181,17 +176,17 @@ def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
 def all_cancellation(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Cancel everything that waits, then submit it again, task by task."""
     waiting = cancel_everything(notes, grid, waiting)
-    window = 0 if notes.settings[Setting.HEURISTIC] == MCT else window_of(notes, waiting)
+    window = 0 if notes.settings.heuristic == MCT else window_of(notes, waiting)
     for server in range(servers_of(notes)):
         refresh(notes, grid, window, server)
     left = window
     while left > 0:
         i = chosen(notes, left)
-        task = notes.waiting[Waiting.TASK, i]
+        task = notes.waiting.task[i]
         there = submit_again(notes, grid, now, i)
         strike(notes, i, left)
         left -= 1
-        notes.waiting[Waiting.TASK, left] = task
+        notes.waiting.task[left] = task
         refresh(notes, grid, left, there)
     restore_order(notes, window)
     for i in range(window, waiting):
@@ -204,8 +199,8 @@ def reallocate(notes: Notes, grid: Any, now: int) -> None:
     waiting = ask_all(notes, grid)
     if waiting == 0:
         return
-    notes.counts[Count.EVENTS] += 1
-    if notes.settings[Setting.MODE] == REGULAR:
+    notes.counts.events += 1
+    if notes.settings.mode == REGULAR:
         regular(notes, grid, now, waiting)
-    elif notes.settings[Setting.MODE] == CANCEL:
+    elif notes.settings.mode == CANCEL:
         all_cancellation(notes, grid, now, waiting)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from headway.engine.holes import earliest, level_at
 from headway.engine.profile import change, lay_over
 from headway.engine.reservations import pin
-from headway.engine.tables import GONE, POOL_LISTS, Q_FIELDS, Clock, Entry, Job, List, Pool, State
+from headway.engine.tables import GONE, State
 from headway.jit.kernels import kernel, routine
-from headway.policies.grid.tables import Server, Task
+from headway.policies.grid.tables import Tasks
 from headway.units import NEVER
 
 
@@ -26,9 +26,9 @@ def planned_pool(state: State, k: int) -> int:
 @kernel
 def hold(state: State, k: int, job: int, begin: int) -> None:
     """Let the plan of cluster ``k`` hold a job's processors from ``begin`` on."""
-    pool, end = planned_pool(state, k), begin + state.jobs[Job.PLAN, job]
-    state.jobs[Task.PLANNED, job] = begin
-    change(state.profile, pool, begin, end, -state.jobs[Job.PROCS, job], state.clock[Clock.NOW])
+    pool, end = planned_pool(state, k), begin + state.jobs.plan[job]
+    Tasks(state.jobs).planned[job] = begin
+    change(state.profile, pool, begin, end, -state.jobs.procs[job], state.clock.now)
     if begin == end:
         pin(state, pool, job)
 
@@ -38,11 +38,11 @@ def first_pin(state: State, k: int, procs: int, begin: int, length: int) -> int:
     """The first instant planned for a job of no length at which ``procs`` from ``begin`` on leave too few;
     else NEVER."""
     pool, first = planned_pool(state, k), NEVER
-    for i in range(state.pools[Pool.PIN_COUNT, pool]):
-        pinned = state.lists[List.PINS + POOL_LISTS * pool, i]
-        at = state.jobs[Task.PLANNED, pinned]
+    for i in range(state.pools.pin_count[pool]):
+        pinned = state.lists.pins[pool, i]
+        at = Tasks(state.jobs).planned[pinned]
         in_time = begin < at < min(begin + length, first)
-        if in_time and level_at(state.profile, pool, at) - state.jobs[Job.PROCS, pinned] < procs:
+        if in_time and level_at(state.profile, pool, at) - state.jobs.procs[pinned] < procs:
             first = at
     return first
 
@@ -50,7 +50,7 @@ def first_pin(state: State, k: int, procs: int, begin: int, length: int) -> int:
 @kernel
 def earliest_planned(state: State, k: int, procs: int, length: int) -> int:
     """The earliest start beside the plan of cluster ``k``."""
-    pool, begin = planned_pool(state, k), state.clock[Clock.NOW]
+    pool, begin = planned_pool(state, k), state.clock.now
     while begin < NEVER:
         begin = earliest(state.profile, pool, begin, procs, length)
         after = first_pin(state, k, procs, begin, length)
@@ -63,15 +63,15 @@ def earliest_planned(state: State, k: int, procs: int, length: int) -> int:
 @routine
 def plan_again(state: State, k: int) -> None:
     """Make the plan of cluster ``k`` for this instant, unless it is there."""
-    now, servers = state.clock[Clock.NOW], state.memory.servers
-    if servers[Server.PLANNED_AT, k] == now and not servers[Server.DISTURBED, k]:
+    now, servers = state.clock.now, state.memory.servers
+    if servers.planned_at[k] == now and not servers.disturbed[k]:
         return
-    servers[Server.PLANNED_AT, k], servers[Server.DISTURBED, k] = now, 0
-    pool, row = planned_pool(state, k), Q_FIELDS * 2 * k
+    servers.planned_at[k], servers.disturbed[k] = now, 0
+    pool, q = planned_pool(state, k), 2 * k
     lay_over(state.profile, k, pool, now)
-    state.pools[Pool.PIN_COUNT, pool] = 0
-    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-        if state.queue[row + Entry.PROCS, place] != GONE:
-            job = state.queue[row + Entry.JOB, place]
-            procs, length = state.jobs[Job.PROCS, job], state.jobs[Job.PLAN, job]
+    state.pools.pin_count[pool] = 0
+    for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+        if state.queue.procs[q, place] != GONE:
+            job = state.queue.job[q, place]
+            procs, length = state.jobs.procs[job], state.jobs.plan[job]
             hold(state, k, job, earliest_planned(state, k, procs, length))

@@ -22,7 +22,7 @@ from headway.errors import UsageError
 from headway.jit.kernels import calling
 from headway.policies.grid import agent, notes, tuning
 from headway.policies.grid.local_policies import HEURISTICS, MODES
-from headway.policies.grid.notes import NO_ANSWER, STARTED, Count, Known, Notes, Waiting
+from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes
 from headway.policies.grid.server import cancel, estimate, submit
 from headway.policies.own.last_pass import Interpreter
 
@@ -121,9 +121,9 @@ class Agent:
         """Look after a task that was submitted to a server before, as by an agent that was restarted."""
         self._make_room()
         known = self._notes
-        known.tasks[Known.SERVER, len(self.tasks)] = server
-        known.waiting[Waiting.TASK, known.counts[Count.TASKS]] = len(self.tasks)
-        known.counts[Count.TASKS] += 1
+        known.tasks.server[len(self.tasks)] = server
+        known.waiting.task[known.counts.tasks] = len(self.tasks)
+        known.counts.tasks += 1
         self.tasks.append(task)
 
     def reallocate(self, now: int) -> list[Move]:
@@ -132,8 +132,8 @@ class Agent:
         try:
             over_python().reallocate(self._notes, self, now)
         finally:  # moves that were made before a server failed are moves
-            log = self._notes.moves[:, : self._notes.counts[Count.MOVES]].T.tolist()
-            self._notes.counts[Count.MOVES] = 0
+            log = self._notes.moves[:, : self._notes.counts.moves].T.tolist()
+            self._notes.counts.moves = 0
             self.moves += [Move(self.tasks[task], *rest) for task, *rest in log]
         return self.moves[before:]
 

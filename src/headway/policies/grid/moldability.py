@@ -90,15 +90,15 @@ def job_rows(
     limit = arrivals.extra.get("max_procs", np.full(jobs, -1))
     of, out_of = _fractions(arrivals)
     rows: dict[int, Table] = {
-        tables.Task.TRACE_PROCS: arrivals.procs,
-        tables.Task.TRACE_WALL: arrivals.walltime,
-        tables.Task.OF: of,
-        tables.Task.OUT_OF: out_of,
-        tables.Task.LIMIT: np.where(out_of > 0, limit, -1),
-        tables.Task.HOME: homes(arrivals.columns, arrivals.labels, clusters),
+        tables.Tasks["trace_procs"]: arrivals.procs,
+        tables.Tasks["trace_wall"]: arrivals.walltime,
+        tables.Tasks["of"]: of,
+        tables.Tasks["out_of"]: out_of,
+        tables.Tasks["limit"]: np.where(out_of > 0, limit, -1),
+        tables.Tasks["home"]: homes(arrivals.columns, arrivals.labels, clusters),
     }
     speedup, over = _speedups(spec, of, out_of, arrivals.procs)
-    rows |= {tables.Task.SPEEDUP: speedup, tables.Task.SPEEDUP_OVER: over}
+    rows |= {tables.Tasks["speedup"]: speedup, tables.Tasks["speedup_over"]: over}
     _refuse_large_fractions(spec, rows, max(cluster.procs for cluster in clusters), speeds)
     return rows
 
@@ -156,18 +156,18 @@ def _refuse_large_fractions(
     from headway.policies.grid import tables
 
     fast, slow = max(over for _, over in speeds), max(top for top, _ in speeds)
-    several = rows[tables.Task.OUT_OF] > 0
+    several = rows[tables.Tasks["out_of"]] > 0
     for of, out_of in np.unique(
-        np.stack([rows[tables.Task.OF], rows[tables.Task.OUT_OF]])[:, several], axis=1
+        np.stack([rows[tables.Tasks["of"]], rows[tables.Tasks["out_of"]]])[:, several], axis=1
     ).T.tolist():
-        here = several & (rows[tables.Task.OF] == of) & (rows[tables.Task.OUT_OF] == out_of)
+        here = several & (rows[tables.Tasks["of"]] == of) & (rows[tables.Tasks["out_of"]] == out_of)
         ends = {1, most}
         if out_of > of:
             bend = out_of // (out_of - of)
             ends |= {n for k in (bend, 2 * bend, 3 * bend) for n in (k - 1, k, k + 1) if 1 <= n <= most}
         laws = [law_of(spec, of, out_of, n) for n in ends]
-        by = int(rows[tables.Task.SPEEDUP][here].max()) * max(bottom for _, bottom in laws) * fast
-        over = int(rows[tables.Task.SPEEDUP_OVER][here].max()) * max(top for top, _ in laws) * slow
+        by = int(rows[tables.Tasks["speedup"]][here].max()) * max(bottom for _, bottom in laws) * fast
+        over = int(rows[tables.Tasks["speedup_over"]][here].max()) * max(top for top, _ in laws) * slow
         if max(by, over) >= MOST:
             raise UsageError(
                 f"reallocation: a parallel_fraction of {of / out_of} on up to {most} processors and the "

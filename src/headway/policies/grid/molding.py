@@ -10,9 +10,9 @@ whole numbers, and a time is rounded up to the next microsecond once.
 from __future__ import annotations
 
 from headway.engine.stretch import stretched
-from headway.engine.tables import Pool, State
+from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
-from headway.policies.grid.tables import AMDAHL, Rule, Server, Task
+from headway.policies.grid.tables import AMDAHL, Tasks
 
 
 @kernel
@@ -38,10 +38,11 @@ def downey(of: int, out_of: int, n: int, s: int, over: int) -> tuple[int, int]:
 @kernel
 def speedup(state: State, task: int, n: int) -> tuple[int, int]:
     """How many times faster than on one processor a task is on n, as a fraction."""
-    of, out_of = state.jobs[Task.OF, task], state.jobs[Task.OUT_OF, task]
-    if state.memory.rules[Rule.LAW] == AMDAHL:
+    jobs = Tasks(state.jobs)
+    of, out_of = jobs.of[task], jobs.out_of[task]
+    if state.memory.rules.law == AMDAHL:
         return amdahl(of, out_of, n)
-    sigma, over = state.memory.rules[Rule.SIGMA], state.memory.rules[Rule.SIGMA_OVER]
+    sigma, over = state.memory.rules.sigma, state.memory.rules.sigma_over
     return downey(of, out_of, n, sigma, over)
 
 
@@ -57,27 +58,27 @@ def stretch(logged: int, out_of: int, here: int, parts: int, speed: int, over: i
 @kernel
 def factor(state: State, k: int, task: int, n: int) -> tuple[int, int]:
     """By what the log's times are multiplied on n processors of cluster ``k``, as a fraction."""
-    speed, over = state.memory.servers[Server.SPEED, k], state.memory.servers[Server.SPEED_OVER, k]
-    if state.jobs[Task.OUT_OF, task] == 0:
+    jobs = Tasks(state.jobs)
+    speed, over = state.memory.servers.speed[k], state.memory.servers.speed_over[k]
+    if jobs.out_of[task] == 0:
         return over, speed
     here, parts = speedup(state, task, n)
-    return stretch(
-        state.jobs[Task.SPEEDUP, task], state.jobs[Task.SPEEDUP_OVER, task], here, parts, speed, over
-    )
+    return stretch(jobs.speedup[task], jobs.speedup_over[task], here, parts, speed, over)
 
 
 @routine
 def walltime_on(state: State, k: int, task: int, n: int) -> int:
     """The walltime of a task on n processors of cluster ``k`` (µs)."""
     by, over = factor(state, k, task, n)
-    return int(stretched(state.jobs[Task.TRACE_WALL, task], by, over))
+    return int(stretched(Tasks(state.jobs).trace_wall[task], by, over))
 
 
 @kernel
 def sizes(state: State, k: int, task: int) -> tuple[int, int]:
     """The fewest and the most processors of cluster ``k`` that a task may have; (1, 0) if it cannot run."""
-    if state.jobs[Task.OUT_OF, task] == 0:
-        n = state.jobs[Task.TRACE_PROCS, task]
-        return (n, n) if n <= state.pools[Pool.SIZE, k] else (1, 0)
-    limit = state.jobs[Task.LIMIT, task]
-    return 1, min(limit, state.pools[Pool.SIZE, k]) if limit > 0 else state.pools[Pool.SIZE, k]
+    jobs = Tasks(state.jobs)
+    if jobs.out_of[task] == 0:
+        n = jobs.trace_procs[task]
+        return (n, n) if n <= state.pools.size[k] else (1, 0)
+    limit = jobs.limit[task]
+    return 1, min(limit, state.pools.size[k]) if limit > 0 else state.pools.size[k]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.jit.kernels import by_address, kernel
+from headway.jit.rows import Entries, Row, Rows, zeros
 from headway.units import NEVER
 
 Table = npt.NDArray[np.int64]
@@ -22,78 +22,73 @@ MCT, MINMIN, MAXMIN, SUFFERAGE, MAXGAIN, MAXRELGAIN = range(6)
 REGULAR, CANCEL, NO_REALLOCATION = range(3)
 
 
-class Setting(IntEnum):
+class Settings(Entries):
     """What the agent was told: numbers of the spec's words, and the least gain of a move."""
 
-    HEURISTIC = 0
-    MODE = 1
-    THRESHOLD = 2
+    heuristic: int
+    mode: int
+    threshold: int
 
 
-class Count(IntEnum):
+class Counts(Entries):
     """What the agent counts: tasks not known to have started, moves, events, submissions after cancelling."""
 
-    TASKS = 0
-    MOVES = 1
-    EVENTS = 2
-    AGAIN = 3
+    tasks: int
+    moves: int
+    events: int
+    again: int
 
 
-class Waiting(IntEnum):
+class Waiting(Rows):
     """A place of the list of tasks: whose, and its expected completion and size when the event began."""
 
-    TASK = 0
-    COMPLETION = 1
-    PROCS = 2
+    task: Row
+    completion: Row
+    procs: Row
 
 
-class Known(IntEnum):
+class Known(Rows):
     """What is known of a task."""
 
-    SERVER = 0
-    """Where it was submitted."""
-    PUT_BACK = 1
-    """How often it was submitted again with a later completion than it had."""
-    TIMES_MOVED = 2
-    """How often it changed the cluster."""
+    server: Row  # Where it was submitted.
+    put_back: Row  # How often it was submitted again with a later completion than it had.
+    times_moved: Row  # How often it changed the cluster.
 
 
-class Answer(IntEnum):
+class Answers(Rows):
     """What a server says of a task."""
 
-    COMPLETION = 0
-    PROCS = 1
+    completion: Row
+    procs: Row
 
 
-class Move(IntEnum):
+class Moves(Rows):
     """Fields of one move: whose, when, from and to which server; what was expected before and after it."""
 
-    TASK = 0
-    TIME = 1
-    FROM = 2
-    TO = 3
-    BEFORE = 4
-    AFTER = 5
-    PROCS_BEFORE = 6
-    PROCS_AFTER = 7
+    task: Row
+    time: Row
+    origin: Row
+    target: Row
+    before: Row
+    after: Row
+    procs_before: Row
+    procs_after: Row
 
 
 @by_address
 class Notes(NamedTuple):
     """The memory of an agent."""
 
-    settings: Table
-    """[Setting]"""
-    counts: Table
-    """[Count]"""
-    waiting: Table
-    """[Waiting, place] tasks that are not known to have started, in order of submission."""
-    tasks: Table
-    """[Known, task]"""
-    answers: Table
-    """[Answer, place, server] about the window, the oldest few tasks of the list."""
-    moves: Table
-    """[Move, move] the log of moves; those that it has no space for are only counted."""
+    settings: Settings
+    counts: Counts
+    waiting: Waiting
+    """[row, place] tasks that are not known to have started, in order of submission."""
+    tasks: Known
+    """[row, task]"""
+    answers: Answers
+    """[row, place, server] about the window, the oldest few tasks of the list."""
+    moves: Moves
+    """[row, move] the log of moves; those that it has no space for are only counted."""
 
 
 def new_notes(
@@ -105,12 +100,12 @@ def new_notes(
     (µs), ``oldest`` how many of the oldest waiting tasks a heuristic chooses from.
     """
     return Notes(
-        settings=np.array([heuristic, mode, threshold], np.int64),
-        counts=np.zeros(len(Count), np.int64),
-        waiting=np.zeros((len(Waiting), capacity), np.int64),
-        tasks=np.zeros((len(Known), capacity), np.int64),
-        answers=np.zeros((len(Answer), min(oldest, capacity), servers), np.int64),
-        moves=np.zeros((len(Move), room), np.int64),
+        settings=Settings(np.array([heuristic, mode, threshold], np.int64)),
+        counts=zeros(Counts),
+        waiting=zeros(Waiting, capacity),
+        tasks=zeros(Known, capacity),
+        answers=zeros(Answers, min(oldest, capacity), servers),
+        moves=zeros(Moves, room),
     )
 
 
@@ -131,12 +126,12 @@ def record(
     notes: Notes, now: int, task: int, there: int, before: int, after: int, sizes: tuple[int, int]
 ) -> None:
     """Note a move to ``there``; where the log is full it is only counted."""
-    moves, move = notes.moves, notes.counts[Count.MOVES]
+    moves, move = notes.moves, notes.counts.moves
     if move < moves.shape[1]:
-        moves[Move.TASK, move], moves[Move.TIME, move] = task, now
-        moves[Move.FROM, move], moves[Move.TO, move] = notes.tasks[Known.SERVER, task], there
-        moves[Move.BEFORE, move], moves[Move.AFTER, move] = before, after
-        moves[Move.PROCS_BEFORE, move], moves[Move.PROCS_AFTER, move] = sizes
-    notes.counts[Count.MOVES] += 1
-    notes.tasks[Known.SERVER, task] = there
-    notes.tasks[Known.TIMES_MOVED, task] += 1
+        moves.task[move], moves.time[move] = task, now
+        moves.origin[move], moves.target[move] = notes.tasks.server[task], there
+        moves.before[move], moves.after[move] = before, after
+        moves.procs_before[move], moves.procs_after[move] = sizes
+    notes.counts.moves += 1
+    notes.tasks.server[task] = there
+    notes.tasks.times_moved[task] += 1

@@ -13,11 +13,7 @@ from headway.policies.grid.notes import (
     NO_ANSWER,
     REGULAR,
     SUFFERAGE,
-    Answer,
-    Known,
     Notes,
-    Setting,
-    Waiting,
     servers_of,
 )
 
@@ -29,18 +25,18 @@ def urgency(notes: Notes, i: int) -> tuple[int, int]:
     From the answers about task ``i`` of the window. The gain is what the task would win elsewhere; where all
     tasks are cancelled, what it would win on any cluster against what it had before.
     """
-    regular = notes.settings[Setting.MODE] == REGULAR
-    home = notes.tasks[Known.SERVER, notes.waiting[Waiting.TASK, i]] if regular else -1
+    regular = notes.settings.mode == REGULAR
+    home = notes.tasks.server[notes.waiting.task[i]] if regular else -1
     best = second = other = NO_ANSWER
     for server in range(servers_of(notes)):
-        completion = notes.answers[Answer.COMPLETION, i, server]
+        completion = notes.answers.completion[i, server]
         if completion < best:
             best, second = completion, best
         else:
             second = min(second, completion)
         if server != home:
             other = min(other, completion)
-    rule = notes.settings[Setting.HEURISTIC]
+    rule = notes.settings.heuristic
     if rule == MINMIN:
         return -best, 1
     if rule == MAXMIN:
@@ -49,9 +45,9 @@ def urgency(notes: Notes, i: int) -> tuple[int, int]:
         return second - best if second < NO_ANSWER else NO_ANSWER, 1
     if other == NO_ANSWER:
         return 0, 0
-    held, procs = notes.waiting[Waiting.COMPLETION, i], notes.waiting[Waiting.PROCS, i]
+    held, procs = notes.waiting.completion[i], notes.waiting.procs[i]
     if home >= 0:
-        held, procs = notes.answers[Answer.COMPLETION, i, home], notes.answers[Answer.PROCS, i, home]
+        held, procs = notes.answers.completion[i, home], notes.answers.procs[i, home]
     return held - other, procs if rule == MAXRELGAIN else 1
 
 
@@ -81,9 +77,9 @@ def strike(notes: Notes, i: int, left: int) -> None:
 def restore_order(notes: Notes, count: int) -> None:
     """Sort the first ``count`` tasks of the list by submission again (they are few)."""
     for i in range(1, count):
-        task = notes.waiting[Waiting.TASK, i]
+        task = notes.waiting.task[i]
         place = i
-        while place > 0 and notes.waiting[Waiting.TASK, place - 1] > task:
-            notes.waiting[Waiting.TASK, place] = notes.waiting[Waiting.TASK, place - 1]
+        while place > 0 and notes.waiting.task[place - 1] > task:
+            notes.waiting.task[place] = notes.waiting.task[place - 1]
             place -= 1
-        notes.waiting[Waiting.TASK, place] = task
+        notes.waiting.task[place] = task

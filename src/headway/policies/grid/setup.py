@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.engine.setup import Setup
-from headway.engine.tables import Job, State
+from headway.engine.tables import State
 from headway.errors import UsageError
+from headway.jit.rows import zeros
 from headway.policies.grid import notes as agent
 from headway.policies.grid import tables
 from headway.policies.grid.local_policies import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS, pools_of
 from headway.policies.grid.moldability import fraction, job_rows
-from headway.policies.grid.notes import Count, Known
-from headway.policies.grid.tables import NOWHERE, Rule, Server, Task
+from headway.policies.grid.tables import NOWHERE, Rules, Servers, Tasks
 from headway.policies.pools import LOCAL, Pool
 from headway.policies.prepare import Arrivals, Prepared, Sites, Table
 from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE
@@ -54,16 +54,16 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     plans = 2 * count if estimated else count  # an estimator has profiles of its own
     speeds = [fraction(clusters[pool.cluster].speed) for pool in pools]
     rows = job_rows(spec, arrivals, clusters, speeds)
-    rows[tables.Task.TRANSFER] = transfers_of(spec, arrivals)
+    rows[tables.Tasks["transfer"]] = transfers_of(spec, arrivals)
     if count > len(clusters):
-        rows[tables.Task.HOME] = np.where(
-            rows[tables.Task.HOME] >= 0, rows[tables.Task.HOME] + len(clusters), -1
+        rows[tables.Tasks["home"]] = np.where(
+            rows[tables.Tasks["home"]] >= 0, rows[tables.Tasks["home"]] + len(clusters), -1
         )
 
     def memory(room: int) -> tables.Memory:
         """Grid, servers and agent, with space for so many moves."""
         rules, servers = _rules(spec), _servers(kind, speeds)
-        rules[tables.Rule.TRANSFERS] = rows[tables.Task.TRANSFER].any()
+        rules.transfers = int(rows[tables.Tasks["transfer"]].any())
         notes = agent.new_notes(
             len(clusters),
             HEURISTICS.index(spec.word("heuristic")),
@@ -73,15 +73,15 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
             tasks,
             room,
         )
-        return tables.Memory(rules, np.zeros(len(tables.Note), np.int64), servers, notes)
+        return tables.Memory(rules, zeros(tables.Noted), servers, notes)
 
     def fill(state: State) -> None:
-        state.jobs[Job.RESERVED] = -1
-        state.jobs[Job.CLASS] = REGULAR_CLASS
-        state.jobs[Job.PLAN] = arrivals.walltime
+        state.jobs.reserved[:] = -1
+        state.jobs.priority_class[:] = REGULAR_CLASS
+        state.jobs.plan[:] = arrivals.walltime
         for row, values in rows.items():
             state.jobs[row] = values
-        for row in (tables.Task.PLACE, tables.Task.LEAVING, tables.Task.DATA_AT):
+        for row in (tables.Tasks["place"], tables.Tasks["leaving"], tables.Tasks["data_at"]):
             state.jobs[row] = tables.NOWHERE
 
     setup = Setup(
@@ -95,15 +95,15 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
     def again(state: State) -> Setup | None:
         """The same with a longer log, where the moves were more than it holds."""
-        made = int(state.memory.agent.counts[agent.Count.MOVES])
+        made = int(state.memory.agent.counts.moves)
         return replace(setup, memory=memory(made)) if made > state.memory.agent.moves.shape[1] else None
 
     def own(state: State) -> dict[str, object]:
         return {
-            "grid_tasks": int((rows[tables.Task.HOME] < 0).sum()),
+            "grid_tasks": int((rows[tables.Tasks["home"]] < 0).sum()),
             **counted(state.memory.agent),
             "completions": "estimated" if estimated else "reserved",
-            "estimates": int(state.memory.notes[tables.Note.ESTIMATES]),
+            "estimates": int(state.memory.notes.estimates),
         }
 
     return Prepared(
@@ -112,7 +112,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         "" if estimated else "told" if local.params.get("compress") == "scratch" else "start",
         {f"{clusters[pool.cluster].name} {pool.group}".strip(): pool.procs for pool in pools},
         own,
-        lambda state, ids: {"put_back": state.memory.agent.tasks[agent.Known.PUT_BACK]},
+        lambda state, ids: {"put_back": state.memory.agent.tasks.put_back},
         remark=ESTIMATED if estimated else remark_on(rows),
         again=again,
         moves=lambda state: logged_moves(state.memory.agent),
@@ -120,22 +120,22 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     )
 
 
-def _rules(spec: Spec) -> Table:
+def _rules(spec: Spec) -> Rules:
     """How sizes of tasks are chosen, how long they take on them, and when the agent looks again."""
-    rules = np.zeros(len(Rule), np.int64)
-    rules[Rule.TUNING], rules[Rule.LAW] = TUNINGS.index(spec.word("tuning")), LAWS.index(spec.word("law"))
-    rules[[Rule.SIGMA, Rule.SIGMA_OVER]] = fraction(spec.number("sigma"))
-    rules[Rule.PERIOD] = microseconds_of(spec, "period")
+    rules = zeros(Rules)
+    rules.tuning, rules.law = TUNINGS.index(spec.word("tuning")), LAWS.index(spec.word("law"))
+    rules[[Rules["sigma"], Rules["sigma_over"]]] = fraction(spec.number("sigma"))
+    rules.period = microseconds_of(spec, "period")
     return rules
 
 
-def _servers(kind: int, speeds: Sequence[tuple[int, int]]) -> Table:
+def _servers(kind: int, speeds: Sequence[tuple[int, int]]) -> Servers:
     """What stands before each cluster: the kind of its policy, its speed, and nothing known yet."""
-    servers = np.zeros((len(Server), len(speeds)), np.int64)
-    servers[Server.KIND] = kind
-    servers[[Server.SPEED, Server.SPEED_OVER]] = np.transpose(speeds)
-    servers[Server.MEMO_TASK] = NOWHERE
-    servers[[Server.MEMO_TIME, Server.PLANNED_AT]] = -1
+    servers = zeros(Servers, len(speeds))
+    servers.kind[:] = kind
+    servers[[Servers["speed"], Servers["speed_over"]]] = np.transpose(speeds)
+    servers.memo_task[:] = NOWHERE
+    servers[[Servers["memo_time"], Servers["planned_at"]]] = -1
     return servers
 
 
@@ -184,19 +184,19 @@ def _options_of(local: Spec, arrivals: Arrivals) -> tuple[int, ...]:
 
 def logged_moves(notes: Notes) -> dict[str, Table]:
     """The log of moves of an agent by column."""
-    made = notes.counts[Count.MOVES]
-    return {name: column[:made].copy() for name, column in zip(MOVE, notes.moves, strict=True)}
+    made = notes.counts.moves
+    return {name: column[:made].copy() for name, column in zip(MOVE, notes.moves.table, strict=True)}
 
 
 def counted(notes: Notes) -> dict[str, object]:
     """What an agent did, from its memory."""
-    put_back, moved = notes.tasks[Known.PUT_BACK], notes.tasks[Known.TIMES_MOVED]
+    put_back, moved = notes.tasks.put_back, notes.tasks.times_moved
     return {
-        "moves": int(notes.counts[Count.MOVES]),
+        "moves": int(notes.counts.moves),
         "moved_tasks": int((moved > 0).sum()),
         "most_moves_of_a_task": int(moved.max(initial=0)),
-        "reallocation_events": int(notes.counts[Count.EVENTS]),
-        "resubmissions": int(notes.counts[Count.AGAIN]),
+        "reallocation_events": int(notes.counts.events),
+        "resubmissions": int(notes.counts.again),
         "put_back_tasks": int((put_back > 0).sum()),
         "most_put_back": int(put_back.max(initial=0)),
         "starving_tasks": int((put_back >= STARVING).sum()),
@@ -210,6 +210,6 @@ def microseconds_of(spec: Spec, name: str) -> int:
 
 def remark_on(rows: dict[int, Table]) -> str:
     """One line where nothing can be molded."""
-    if len(rows[Task.OUT_OF]) == 0 or (rows[Task.OUT_OF] > 0).any():
+    if len(rows[Tasks["out_of"]]) == 0 or (rows[Tasks["out_of"]] > 0).any():
         return ""
     return "no job has a parallel_fraction, so every job keeps its size: nothing is molded"

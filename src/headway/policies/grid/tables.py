@@ -6,47 +6,38 @@ count as clusters: first those of the agent, then the rest.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
-from headway.engine.tables import JOB_ROWS, Table
+from headway.engine.tables import JobTable
 from headway.jit.kernels import by_address
+from headway.jit.rows import Entries, Row, Rows
 from headway.policies.grid.notes import Notes
 
 
-class Task(IntEnum):
+class Tasks(JobTable):
     """Rows of jobs behind the engine's."""
 
-    TRACE_PROCS = JOB_ROWS
-    TRACE_WALL = JOB_ROWS + 1
-    """Size and walltime as the log has them."""
-    OF = JOB_ROWS + 2
-    OUT_OF = JOB_ROWS + 3
-    """The parallel fraction is OF / OUT_OF; 0: the job is rigid."""
-    LIMIT = JOB_ROWS + 4
-    """The most processors."""
-    SPEEDUP = JOB_ROWS + 5
-    SPEEDUP_OVER = JOB_ROWS + 6
-    """SPEEDUP / SPEEDUP_OVER is the speedup on the log's processors."""
-    HOME = JOB_ROWS + 7
-    """The cluster of a local job; -1: a task of the grid."""
-    PLACE = JOB_ROWS + 8
-    """The cluster whose queue it is in; -1: none."""
-    LEAVING = JOB_ROWS + 9
-    """Where it still holds processors, because it was submitted elsewhere before it was cancelled there."""
-    LEAVING_START = JOB_ROWS + 10
-    LEAVING_PLAN = JOB_ROWS + 11
-    LEAVING_PROCS = JOB_ROWS + 12
-    PLANNED = JOB_ROWS + 13
-    """Its start in the plan of an estimator."""
-    TRANSFER = JOB_ROWS + 14
-    """How long its data take to another cluster."""
-    DATA_AT = JOB_ROWS + 15
-    """The cluster that has or gets them (-1: none), and when they are there."""
-    READY = JOB_ROWS + 16
+    trace_procs: Row
+    trace_wall: Row  # Size and walltime as the log has them.
+    of: Row
+    out_of: Row  # The parallel fraction is OF / OUT_OF; 0: the job is rigid.
+    limit: Row  # The most processors.
+    speedup: Row
+    speedup_over: Row  # SPEEDUP / SPEEDUP_OVER is the speedup on the log's processors.
+    home: Row  # The cluster of a local job; -1: a task of the grid.
+    place: Row  # The cluster whose queue it is in; -1: none.
+    # Where it still holds processors, because it was submitted elsewhere before it was cancelled there.
+    leaving: Row
+    leaving_start: Row
+    leaving_plan: Row
+    leaving_procs: Row
+    planned: Row  # Its start in the plan of an estimator.
+    transfer: Row  # How long its data take to another cluster.
+    data_at: Row  # The cluster that has or gets them (-1: none), and when they are there.
+    ready: Row
 
 
-MORE_ROWS = len(Task)
+MORE_ROWS = len(Tasks)
 NOWHERE = -1
 
 RESERVING, RESERVING_FCFS, ESTIMATED_EASY = range(3)
@@ -55,59 +46,47 @@ BINARY, BOUNDED, EXHAUSTIVE = range(3)
 AMDAHL, DOWNEY = range(2)
 
 
-class Rule(IntEnum):
+class Rules(Entries):
     """A parameter of the grid."""
 
-    TUNING = 0
-    """How the size of a task is chosen: BINARY, BOUNDED or EXHAUSTIVE."""
-    LAW = 1
-    """The law of speedup: AMDAHL, or DOWNEY with its sigma as a fraction."""
-    SIGMA = 2
-    SIGMA_OVER = 3
-    PERIOD = 4
-    """Time between two events (µs); 0: there are none."""
-    TRANSFERS = 5
-    """Whether data take time to come."""
+    tuning: int  # How the size of a task is chosen: BINARY, BOUNDED or EXHAUSTIVE.
+    law: int  # The law of speedup: AMDAHL, or DOWNEY with its sigma as a fraction.
+    sigma: int
+    sigma_over: int
+    period: int  # Time between two events (µs); 0: there are none.
+    transfers: int  # Whether data take time to come.
 
 
-class Note(IntEnum):
+class Noted(Entries):
     """A number of the grid that changes."""
 
-    LAST_EVENT = 0
-    """The instant of the last event."""
-    SUBMISSIONS = 1
-    """Submissions and estimates so far."""
-    ESTIMATES = 2
+    last_event: int  # The instant of the last event.
+    submissions: int  # Submissions and estimates so far.
+    estimates: int
 
 
-class Server(IntEnum):
+class Servers(Rows):
     """What is known of the server in front of a cluster."""
 
-    KIND = 0
-    """Its batch system: RESERVING, RESERVING_FCFS or ESTIMATED_EASY."""
-    SPEED = 1
-    """The cluster's speed as a fraction."""
-    SPEED_OVER = 2
-    DISTURBED = 3
-    """Whether tasks were cancelled since its plan was last put in order."""
-    MEMO_TASK = 4
-    """The last estimate it made: whose (NOWHERE: none), when, on how many processors, for which start."""
-    MEMO_TIME = 5
-    MEMO_PROCS = 6
-    MEMO_START = 7
-    PLANNED_AT = 8
-    """When an estimator last planned; -1: never."""
+    kind: Row  # Its batch system: RESERVING, RESERVING_FCFS or ESTIMATED_EASY.
+    speed: Row  # The cluster's speed as a fraction.
+    speed_over: Row
+    disturbed: Row  # Whether tasks were cancelled since its plan was last put in order.
+    # The last estimate it made: whose (NOWHERE: none), when, on how many processors, for which start.
+    memo_task: Row
+    memo_time: Row
+    memo_procs: Row
+    memo_start: Row
+    planned_at: Row  # When an estimator last planned; -1: never.
 
 
 @by_address
 class Memory(NamedTuple):
     """The tables of a grid."""
 
-    rules: Table
-    """[Rule]"""
-    notes: Table
-    """[Note]"""
-    servers: Table
-    """[Server, cluster]"""
+    rules: Rules
+    notes: Noted
+    servers: Servers
+    """[row, cluster]"""
     agent: Notes
     """What the agent remembers."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.tables import State
 from headway.jit.kernels import kernel
-from headway.policies.nodes.tables import FAR, IDLE, Node
+from headway.policies.nodes.tables import FAR, IDLE
 
 
 @kernel
@@ -35,7 +35,7 @@ def set_available(state: State, t: int, node: int, cores: int, at: int) -> None:
 def plan_cores(state: State, t: int, node: int, procs: int, end: int) -> None:
     """Hold the first cores to come free until ``end``, in the rows of the pass."""
     m = state.memory
-    cores = m.nodes[Node.CORES, node]
+    cores = m.nodes.cores[node]
     k = procs + 1
     while k <= cores and available(state, node, k) < end:
         set_available(state, t, node, k - procs, available(state, node, k))
@@ -48,7 +48,7 @@ def plan_cores(state: State, t: int, node: int, procs: int, end: int) -> None:
 def hold_cores(state: State, node: int, procs: int, end: int) -> None:
     """Hold idle cores until ``end``, in the base rows."""
     m = state.memory
-    cores = m.nodes[Node.CORES, node]
+    cores = m.nodes.cores[node]
     k = procs
     while k < cores and m.base[node, k] < end:
         m.base[node, k - procs] = m.base[node, k]
@@ -61,7 +61,7 @@ def hold_cores(state: State, node: int, procs: int, end: int) -> None:
 def free_cores(state: State, node: int, procs: int, end: int) -> None:
     """Cores that were held until ``end`` are idle again, in the base rows."""
     m = state.memory
-    last = m.nodes[Node.CORES, node] - 1
+    last = m.nodes.cores[node] - 1
     while m.base[node, last] != end:
         last -= 1
     for k in range(last, procs - 1, -1):
@@ -74,6 +74,6 @@ def free_cores(state: State, node: int, procs: int, end: int) -> None:
 def put_back(state: State, t: int, node: int) -> None:
     """Make the node's row of the pass what the running jobs leave."""
     m = state.memory
-    for k in range(m.nodes[Node.CORES, node]):
+    for k in range(m.nodes.cores[node]):
         set_available(state, t, node, k + 1, m.base[node, k])
         m.until[k, node] = FAR

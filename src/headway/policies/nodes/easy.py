@@ -8,10 +8,10 @@ if it ends by then or leaves the head its cores.
 from __future__ import annotations
 
 from headway.engine.queue import leave
-from headway.engine.tables import GONE, Entry, Job, Pool, State, Why
+from headway.engine.tables import GONE, State, Why
 from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
-from headway.policies.nodes.tables import FAR, NIL, Node, Use
+from headway.policies.nodes.tables import FAR, NIL, Uses
 from headway.policies.nodes.turn import open_turn, start_on
 
 
@@ -19,24 +19,25 @@ from headway.policies.nodes.turn import open_turn, start_on
 def in_the_way(state: State, t: int, job: int, node: int, where: int, shadow: int, reserved: int) -> bool:
     """Whether the job, started now, would hold cores that the head needs at its shadow time."""
     m = state.memory
-    if node != where or t + state.jobs[Job.WALL, job] <= shadow:
+    if node != where or t + state.jobs.wall[job] <= shadow:
         return False
-    cores = m.nodes[Node.CORES, node]
+    cores = m.nodes.cores[node]
     held = 0
     for k in range(cores):
         if m.base[node, k] > shadow:
             held += 1
-    return bool(held + reserved + state.jobs[Job.PROCS, job] > cores)
+    return bool(held + reserved + state.jobs.procs[job] > cores)
 
 
 @kernel
 def first_fitting(state: State, t: int, job: int, where: int, shadow: int, reserved: int) -> int:
     """The first node on which the job can start now without delaying the head, or NIL."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    procs = state.jobs[Job.PROCS, job]
+    procs = jobs.procs[job]
     if m.open[procs] > 0:
-        for node in range(state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]):
-            if procs <= state.pools[Pool.FREE, node] and not in_the_way(
+        for node in range(jobs.low[job], jobs.high[job]):
+            if procs <= state.pools.free[node] and not in_the_way(
                 state, t, job, node, where, shadow, reserved
             ):
                 return node
@@ -46,20 +47,21 @@ def first_fitting(state: State, t: int, job: int, where: int, shadow: int, reser
 @routine
 def easy_pass(state: State, t: int) -> None:
     """Start what can start; the first that cannot has the only reservation."""
+    jobs = Uses(state.jobs)
     m = state.memory
     where, shadow, reserved = NIL, FAR, 0
-    for place in range(state.pools[Pool.HEAD, 0], state.pools[Pool.TAIL, 0]):
-        if state.queue[Entry.PROCS, place] == GONE:
+    for place in range(state.pools.head[0], state.pools.tail[0]):
+        if state.queue.procs[0, place] == GONE:
             continue
-        job = state.queue[Entry.JOB, place]
+        job = state.queue.job[0, place]
         node = first_fitting(state, t, job, where, shadow, reserved)
         if node != NIL:
             why = Why.HEAD if where == NIL else Why.BACKFILL
             leave(state, 0, place)
-            start_on(state, t, node, job, Why.IMMEDIATE if state.jobs[Job.SUBMIT, job] == t else why)
+            start_on(state, t, node, job, Why.IMMEDIATE if jobs.submit[job] == t else why)
         elif where == NIL:
-            reserved = state.jobs[Job.PROCS, job]
-            for other in range(state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]):
+            reserved = jobs.procs[job]
+            for other in range(jobs.low[job], jobs.high[job]):
                 at = max(t, available(state, other, reserved))
                 if at < shadow:
                     where, shadow = other, at
@@ -70,5 +72,5 @@ def easy_pass(state: State, t: int) -> None:
 def easy_on_nodes(t: int, state: State) -> None:
     """One turn."""
     open_turn(state, t)
-    if state.pools[Pool.COUNT, 0] > 0:
+    if state.pools.count[0] > 0:
         easy_pass(state, t)

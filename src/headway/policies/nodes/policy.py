@@ -271,9 +271,8 @@ class BackfillBig(OnNodes):
 
     def set_up(self, machine: Machine) -> Hook:
         from headway.policies.nodes.sizes import backfill_big
-        from headway.policies.nodes.tables import Rule
 
-        machine.memory.rules[Rule.FORM] = self.allowance == "mean"
+        machine.memory.rules.form = self.allowance == "mean"
         return backfill_big
 
 

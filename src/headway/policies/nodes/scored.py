@@ -9,11 +9,11 @@ on, cores are only ever taken, so once no such node is left for a job, none come
 from __future__ import annotations
 
 from headway.engine.queue import leave
-from headway.engine.tables import GONE, Entry, Job, Pool, State, Why
+from headway.engine.tables import GONE, State, Why
 from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
 from headway.policies.nodes.scores import choose, look_closely
-from headway.policies.nodes.tables import NIL, Note, Rule, Use
+from headway.policies.nodes.tables import NIL, Uses
 from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
 from headway.policies.nodes.windows import fits_first
 
@@ -24,17 +24,18 @@ def open_now(state: State, t: int, node: int, procs: int, walltime: int) -> bool
     m = state.memory
     if available(state, node, procs) > t:
         return False
-    return m.rules[Rule.BACKFILL] == 0 or fits_first(state, t, node, procs, walltime)
+    return m.rules.backfill == 0 or fits_first(state, t, node, procs, walltime)
 
 
 @kernel
 def open_node(state: State, t: int, job: int) -> int:
     """Some node on which the job could start now, or NIL."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    procs = state.jobs[Job.PROCS, job]
+    procs = jobs.procs[job]
     if m.open[procs] > 0:
-        walltime = state.jobs[Job.WALL, job]
-        for node in range(state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]):
+        walltime = jobs.wall[job]
+        for node in range(jobs.low[job], jobs.high[job]):
             if open_now(state, t, node, procs, walltime):
                 return node
     return NIL
@@ -43,42 +44,42 @@ def open_node(state: State, t: int, job: int) -> int:
 @kernel
 def reason(t: int, state: State, job: int) -> int:
     """Why a job starts: it never waited, or the time it was planned for has come."""
-    return Why.IMMEDIATE if state.jobs[Job.SUBMIT, job] == t else Why.RESERVATION
+    return Why.IMMEDIATE if state.jobs.submit[job] == t else Why.RESERVATION
 
 
 @routine
 def plan_queue(state: State, t: int) -> None:
     """Plan the waiting jobs in order, and start those whose turn is now."""
     m = state.memory
-    place, last = state.pools[Pool.HEAD, 0], state.pools[Pool.TAIL, 0] - 1
+    place, last = state.pools.head[0], state.pools.tail[0] - 1
     witness = NIL
     if m.open[1] == 0:
         return
     while True:
         # The last job that can still start, and the node that shows it.
         while last >= place and witness == NIL:
-            if state.queue[Entry.PROCS, last] != GONE:
-                witness = open_node(state, t, state.queue[Entry.JOB, last])
+            if state.queue.procs[0, last] != GONE:
+                witness = open_node(state, t, state.queue.job[0, last])
             if witness == NIL:
                 last -= 1
         if last < place:
             return
-        if state.queue[Entry.PROCS, place] != GONE:
-            job = state.queue[Entry.JOB, place]
+        if state.queue.procs[0, place] != GONE:
+            job = state.queue.job[0, place]
             node = choose(state, t, job)
-            at, wait = m.notes[Note.BEST_START], m.notes[Note.BEST_WAIT]
+            at, wait = m.notes.best_start, m.notes.best_wait
             if node == NIL:
                 return
-            if job == m.rules[Rule.WATCHED]:
+            if job == m.rules.watched:
                 look_closely(state, t, job)
-            if at == t and state.jobs[Job.PROCS, job] <= state.pools[Pool.FREE, node]:
+            if at == t and state.jobs.procs[job] <= state.pools.free[node]:
                 leave(state, 0, place)
                 start_on(state, t, node, job, reason(t, state, job))
             else:
                 plan_on(state, t, node, job, at, wait)
             if node == witness and place < last:
-                then = state.queue[Entry.JOB, last]
-                if not open_now(state, t, node, state.jobs[Job.PROCS, then], state.jobs[Job.WALL, then]):
+                then = state.queue.job[0, last]
+                if not open_now(state, t, node, state.jobs.procs[then], state.jobs.wall[then]):
                     witness = NIL
         place += 1
 
@@ -86,6 +87,6 @@ def plan_queue(state: State, t: int) -> None:
 def scored(t: int, state: State) -> None:
     """One turn."""
     open_turn(state, t)
-    if state.pools[Pool.COUNT, 0] > 0:
+    if state.pools.count[0] > 0:
         plan_queue(state, t)
         close_pass(state, t)

@@ -10,7 +10,7 @@ load time alone do not exceed the best score.
 
 from __future__ import annotations
 
-from headway.engine.tables import Fault, Job, State
+from headway.engine.tables import Fault, State
 from headway.engine.verbs import refuse
 from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
@@ -22,12 +22,8 @@ from headway.policies.nodes.tables import (
     LEO,
     LRU,
     NIL,
-    File,
-    Node,
-    Note,
-    Rule,
-    Seen,
-    Use,
+    Files,
+    Uses,
     load_time,
 )
 from headway.policies.nodes.turn import wait_for_file
@@ -39,21 +35,22 @@ from headway.policies.nodes.windows import earliest, fits_first
 def begins(state: State, t: int, node: int, job: int) -> int:
     """A: when the job can start on the node; FAR where it is too wide."""
     m = state.memory
-    procs = state.jobs[Job.PROCS, job]
+    procs = state.jobs.procs[job]
     at = available(state, node, procs)
     if at >= FAR:
         return FAR
-    at = earliest(state, t, node, procs, state.jobs[Job.WALL, job]) if m.rules[Rule.BACKFILL] else max(t, at)
+    at = earliest(state, t, node, procs, state.jobs.wall[job]) if m.rules.backfill else max(t, at)
     return FAR if at > t and node >= own_nodes_end(state, job) else at
 
 
 @kernel
 def own_nodes_end(state: State, job: int) -> int:
     """The first node on which the job has to start at once, if at all; where it need not, the end of them."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    if m.rules[Rule.AT_ONCE] == 0:
-        return int(state.jobs[Use.HIGH, job])
-    return int(m.class_from[state.jobs[Use.SIZE_CLASS, job] + 1])
+    if m.rules.at_once == 0:
+        return int(jobs.high[job])
+    return int(m.class_from[jobs.size_class[job] + 1])
 
 
 @routine
@@ -61,55 +58,57 @@ def count_copies(state: State, t: int, file: int, stamp: int) -> int:
     """Mark the nodes that hold the file now or are loading it; how many they are."""
     m = state.memory
     copies = 0
-    lru = m.rules[Rule.PRESENCE] == LRU
+    lru = m.rules.presence == LRU
     for chain in range(2 if lru else 1):
-        use = m.files[File.USES if chain == 0 else File.RESIDENT, file]
+        use = m.files[Files["uses"] if chain == 0 else Files["resident"], file]
         while use != NIL:
-            node = state.jobs[Use.ON, use]
-            if m.nodes[Node.COPY, node] != stamp:
+            node = Uses(state.jobs).on[use]
+            if m.nodes.copy[node] != stamp:
                 wait = (
                     replayed_wait(state, node, file, t, False) if lru else wait_by_use(state, use, t)
                 )  # fmt: skip
                 if wait < FAR:
-                    m.nodes[Node.COPY, node] = stamp
+                    m.nodes.copy[node] = stamp
                     copies += 1
-            use = state.jobs[Use.FILE_NEXT if chain == 0 else Use.RESIDENT_ELSEWHERE, use]
+            use = state.jobs[Uses["file_next"] if chain == 0 else Uses["resident_elsewhere"], use]
     return copies
 
 
 @kernel
 def mark_holders(state: State, t: int, job: int, heads: int, following: int, stamp: int, lru: bool) -> None:
     """The wait for the file on each node that a chain of its uses, or of its copies in memory, leads to."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    file = state.jobs[Use.FILE, job]
+    file = jobs.file[job]
     use = m.files[heads, file]
     while use != NIL:
-        node = state.jobs[Use.ON, use]
-        if state.jobs[Use.LOW, job] <= node < state.jobs[Use.HIGH, job]:
-            if m.nodes[Node.MARK, node] != stamp:
-                m.nodes[Node.MARK, node] = stamp
-                m.nodes[Node.WAIT, node] = FAR
+        node = jobs.on[use]
+        if jobs.low[job] <= node < jobs.high[job]:
+            if m.nodes.mark[node] != stamp:
+                m.nodes.mark[node] = stamp
+                m.nodes.wait[node] = FAR
                 at = begins(state, t, node, job)
-                m.nodes[Node.START, node] = at
+                m.nodes.start[node] = at
                 if lru and at < FAR:
-                    m.nodes[Node.WAIT, node] = replayed_wait(state, node, file, at, True)
-            at, shortest = m.nodes[Node.START, node], m.nodes[Node.WAIT, node]
+                    m.nodes.wait[node] = replayed_wait(state, node, file, at, True)
+            at, shortest = m.nodes.start[node], m.nodes.wait[node]
             if not lru and at < FAR and shortest > 0:
-                m.nodes[Node.WAIT, node] = min(shortest, wait_by_use(state, use, at))
+                m.nodes.wait[node] = min(shortest, wait_by_use(state, use, at))
         use = state.jobs[following, use]
 
 
 @kernel
 def pushed_out(state: State, t: int, node: int, job: int, at: int, y: int) -> int:
     """Y C, with C the load times of what the job pushes out, times its share of the cores."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    if y == 0 or state.jobs[Use.FILE, job] < 0:
+    if y == 0 or jobs.file[job] < 0:
         return 0
-    total = evicted(state, t, node, state.jobs[Use.FILE, job], at)
-    if total > m.rules[Rule.MOST_EVICTED]:
+    total = evicted(state, t, node, jobs.file[job], at)
+    if total > m.rules.most_evicted:
         refuse(state, Fault.TOO_FAR, job)
         return 0
-    return int(y // m.nodes[Node.CORES, node] * state.jobs[Job.PROCS, job] * total)
+    return int(y // m.nodes.cores[node] * jobs.procs[job] * total)
 
 
 @kernel
@@ -131,9 +130,9 @@ def later_than(state: State, t: int, node: int, procs: int, walltime: int, lates
 def weights(state: State) -> tuple[int, int, int]:
     """X, Y and Z as they are now: under LEM only the wait for the file counts while few nodes are busy."""
     m = state.memory
-    if m.rules[Rule.WEIGHTS] == LEM and m.notes[Note.BUSY_NODES] < m.rules[Rule.THRESHOLD]:
-        return m.rules[Rule.SCALE], 0, 0
-    return m.rules[Rule.X], m.rules[Rule.Y], m.rules[Rule.Z]
+    if m.rules.weights == LEM and m.notes.busy_nodes < m.rules.threshold:
+        return m.rules.scale, 0, 0
+    return m.rules.x, m.rules.y, m.rules.z
 
 
 @kernel
@@ -150,21 +149,22 @@ def shortest_load(state: State, file: int) -> int:
 @kernel
 def is_eager(state: State, ahead: int) -> bool:
     """Whether a job would start at once under LEO, so that only its wait for the file counts, in full."""
-    return bool(state.memory.rules[Rule.WEIGHTS] == LEO and ahead == 0)
+    return bool(state.memory.rules.weights == LEO and ahead == 0)
 
 
 @kernel
 def chain_of(number: int) -> tuple[int, int]:
     """The head and the links of a file's uses, of those planned, and of its copies in memory."""
-    heads = File.USES if number == 0 else File.PLANS if number == 1 else File.RESIDENT
-    return heads, Use.FILE_NEXT if number < 2 else Use.RESIDENT_ELSEWHERE
+    heads = Files["uses"] if number == 0 else Files["plans"] if number == 1 else Files["resident"]
+    return heads, Uses["file_next"] if number < 2 else Uses["resident_elsewhere"]
 
 
 @routine
 def best_holder(state: State, t: int, job: int, stamp: int, x: int, y: int) -> tuple[int, int, int, int]:
     """The lowest score among nodes where the file is or will be; also the node, the start and the wait."""
-    m, file, scale = state.memory, state.jobs[Use.FILE, job], state.memory.rules[Rule.SCALE]
-    lru = m.rules[Rule.PRESENCE] == LRU
+    jobs = Uses(state.jobs)
+    m, file, scale = state.memory, jobs.file[job], state.memory.rules.scale
+    lru = m.rules.presence == LRU
     chains = 3 if lru else 2
     for chain in range(chains):
         heads, following = chain_of(chain)
@@ -174,14 +174,14 @@ def best_holder(state: State, t: int, job: int, stamp: int, x: int, y: int) -> t
         heads, following = chain_of(chain)
         use = m.files[heads, file]
         while use != NIL:
-            node = state.jobs[Use.ON, use]
+            node = jobs.on[use]
             use = state.jobs[following, use]
-            if m.nodes[Node.MARK, node] != stamp or m.nodes[Node.WAIT, node] == FAR:
+            if m.nodes.mark[node] != stamp or m.nodes.wait[node] == FAR:
                 continue
-            m.nodes[Node.MARK, node] = -stamp
-            at, wait = m.nodes[Node.START, node], m.nodes[Node.WAIT, node]
+            m.nodes.mark[node] = -stamp
+            at, wait = m.nodes.start[node], m.nodes.wait[node]
             ahead = at - t
-            if ahead > m.rules[Rule.MOST_AHEAD]:
+            if ahead > m.rules.most_ahead:
                 refuse(state, Fault.TOO_FAR, job)
                 continue
             eager = is_eager(state, ahead)
@@ -200,40 +200,41 @@ def best_node_of(
     found: tuple[int, int, int, int],
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """The same among all nodes, where the best holder is ``found``; ``by`` are the weights X, Y and Z."""
+    jobs = Uses(state.jobs)
     m, (x, y, z), (best, best_node, best_at, best_wait) = state.memory, by, found
-    scale, procs, walltime = m.rules[Rule.SCALE], state.jobs[Job.PROCS, job], state.jobs[Job.WALL, job]
+    scale, procs, walltime = m.rules.scale, jobs.procs[job], jobs.wall[job]
     copies = count_copies(state, t, file, stamp) if z > 0 and file >= 0 else 0
     least, one_speed = shortest_load(state, file), m.loads.shape[0] == 1
     # No other node can do better than to start now with the shortest load.
-    floor = least * (scale if m.rules[Rule.WEIGHTS] == LEO else x)
+    floor = least * (scale if m.rules.weights == LEO else x)
     if best < floor:
         return found
     # A node where the cores come free after `latest` is worse than the best one even with the shortest load.
     latest = latest_start(t, best, least * x, scale)
     held, own_end = best_node != NIL, own_nodes_end(state, job)
-    for node in range(state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]):
+    for node in range(jobs.low[job], jobs.high[job]):
         at = m.plan[procs - 1, node]
         if at > latest and at > t:
             continue
         if best <= floor and best_node < node:
             break
         ahead = max(at - t, 0)
-        if ahead > m.rules[Rule.MOST_AHEAD]:
+        if ahead > m.rules.most_ahead:
             refuse(state, Fault.TOO_FAR, job)
             continue
         own = 0
         if file >= 0:
             own = least if one_speed else load_time(state, node, file)
         if scale * ahead + (scale if is_eager(state, ahead) else x) * own > best or (
-            held and m.nodes[Node.MARK, node] == -stamp
+            held and m.nodes.mark[node] == -stamp
         ):
             continue
-        if m.rules[Rule.BACKFILL] != 0:
+        if m.rules.backfill != 0:
             if later_than(state, t, node, procs, walltime, latest):
                 continue
             at = earliest(state, t, node, procs, walltime)
             ahead = at - t
-            if ahead > m.rules[Rule.MOST_AHEAD]:
+            if ahead > m.rules.most_ahead:
                 refuse(state, Fault.TOO_FAR, job)
                 continue
         else:
@@ -243,7 +244,7 @@ def best_node_of(
         eager = is_eager(state, ahead)
         score = scale * ahead + (scale if eager else x) * own
         if file >= 0 and z > 0 and not eager:
-            elsewhere = copies - (1 if m.nodes[Node.COPY, node] == stamp else 0)
+            elsewhere = copies - (1 if m.nodes.copy[node] == stamp else 0)
             score += z * elsewhere * own
         if score > best or (score == best and node > best_node):
             continue
@@ -257,17 +258,17 @@ def best_node_of(
 @routine
 def choose(state: State, t: int, job: int) -> int:
     """The node with the lowest score; start and wait for the file there are left in the notes."""
-    m, file = state.memory, state.jobs[Use.FILE, job]
+    m, file = state.memory, Uses(state.jobs).file[job]
     x, y, z = weights(state)
     # Without weights nobody asks where files are, unless the plans are to be looked at.
-    if m.rules[Rule.WEIGHTS] == FIXED and x == y == z == 0 and m.rules[Rule.WATCHED] == NIL:
+    if m.rules.weights == FIXED and x == y == z == 0 and m.rules.watched == NIL:
         file = NIL
-    stamp = m.notes[Note.STAMP] + 1
-    m.notes[Note.STAMP] = stamp
+    stamp = m.notes.stamp + 1
+    m.notes.stamp = stamp
     found = FAR, NIL, FAR, 0
     if file >= 0:
         found = best_holder(state, t, job, stamp, x, y)
-    _, node, m.notes[Note.BEST_START], m.notes[Note.BEST_WAIT] = best_node_of(
+    _, node, m.notes.best_start, m.notes.best_wait = best_node_of(
         state, t, job, file, stamp, (x, y, z), found
     )
     return node
@@ -276,15 +277,16 @@ def choose(state: State, t: int, job: int) -> int:
 @routine
 def look_closely(state: State, t: int, job: int) -> None:
     """Note A, B, C and D of every node for a job that is watched."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    file = state.jobs[Use.FILE, job]
-    m.notes[Note.SEEN_BUSY] = m.notes[Note.BUSY_NODES]
-    stamp = m.notes[Note.STAMP] + 1
-    m.notes[Note.STAMP] = stamp
+    file = jobs.file[job]
+    m.notes.seen_busy = m.notes.busy_nodes
+    stamp = m.notes.stamp + 1
+    m.notes.stamp = stamp
     copies = count_copies(state, t, file, stamp) if file >= 0 else 0
     for node in range(m.nodes.shape[1]):
         at = FAR
-        if state.jobs[Use.LOW, job] <= node < state.jobs[Use.HIGH, job]:
+        if jobs.low[job] <= node < jobs.high[job]:
             at = begins(state, t, node, job)
         wait, total, elsewhere, loads = 0, 0, 0, 0
         if at < FAR and file >= 0:
@@ -292,10 +294,10 @@ def look_closely(state: State, t: int, job: int) -> None:
             loads = 1 if wait == FAR else 0
             if loads:
                 wait = load_time(state, node, file)
-                elsewhere = copies - (1 if m.nodes[Node.COPY, node] == stamp else 0)
+                elsewhere = copies - (1 if m.nodes.copy[node] == stamp else 0)
             total = evicted(state, t, node, file, at)
-        m.seen[Seen.START, node] = at
-        m.seen[Seen.WAIT, node] = wait
-        m.seen[Seen.EVICTED, node] = total
-        m.seen[Seen.COPIES, node] = elsewhere
-        m.seen[Seen.LOADS, node] = loads
+        m.seen.start[node] = at
+        m.seen.wait[node] = wait
+        m.seen.evicted[node] = total
+        m.seen.copies[node] = elsewhere
+        m.seen.loads[node] = loads

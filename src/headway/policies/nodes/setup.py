@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.setup import Setup
-from headway.engine.tables import Job, Run, State
+from headway.engine.tables import State
 from headway.errors import InputError, UsageError
+from headway.jit.rows import zeros
 from headway.platform.node_table import Node, in_tie_order, load_time
 from headway.policies.nodes import tables as at
 from headway.policies.nodes.placing import HOW_TO_ADD
-from headway.policies.nodes.tables import File, Note, Point, Rule, Seen
-from headway.policies.nodes.tables import Node as At
+from headway.policies.nodes.tables import Files, Nodes, Notes, Points, Rules, Seen
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
 from headway.units import DAY, LONGEST
@@ -154,29 +154,31 @@ class Machine:
             )
         self.loads = np.array(loads, np.int64).reshape(len(speeds), len(self.file_gb))
         self.memory = self._lay_out(jobs, of_node.astype(np.int64), memory, ends)
-        self.memory.rules[Rule.PRESENCE] = PRESENCES.index(presence)
+        self.memory.rules.presence = PRESENCES.index(presence)
 
     def _lay_out(self, jobs: int, speed: Table, memory: npt.NDArray[np.float64], ends: Table) -> at.Memory:
         """The tables at the beginning: every core idle, no file anywhere."""
         count, widest, sizes = len(self.nodes), int(self.cores.max()), len(ends) - 1
-        rules, notes = np.zeros(len(Rule), np.int64), np.zeros(len(Note), np.int64)
-        rules[Rule.SCALE], rules[Rule.WATCHED] = 1, at.NIL
-        rules[[Rule.MOST_AHEAD, Rule.MOST_EVICTED]] = 1 << 60
-        rules[Rule.ORIGIN] = self.arrivals.submit[0] if jobs else 0
-        rules[Rule.AT_ONCE], rules[Rule.BACKFILL] = self.match == "now", self.backfills
-        notes[Note.INSTANT], notes[[Note.PLANS, Note.ENDED_NOW]] = at.IDLE, at.NIL
-        nodes = np.zeros((len(At), count), np.int64)
-        nodes[At.CORES], nodes[At.SPEED] = self.cores, speed
-        nodes[At.MEMORY] = [at.FAR if math.isinf(gb) else math.floor(_bytes(gb)) for gb in memory]
-        nodes[[At.LAST_START, At.START_BEFORE]] = at.IDLE
-        nodes[[At.USES, At.PLANS, At.FIRST_PLAN, At.RESIDENT, At.POINTS]] = at.NIL
-        nodes[[At.LAST_FILE, At.FILE_BEFORE]] = at.NIL
-        files = np.zeros((len(File), len(self.file_gb)), np.int64)
-        files[File.SIZE] = [math.ceil(_bytes(gb)) for gb in self.file_gb]
-        files[[File.USES, File.PLANS, File.RESIDENT]] = at.NIL
+        rules, notes = zeros(Rules), zeros(Notes)
+        rules.scale, rules.watched = 1, at.NIL
+        rules[[Rules["most_ahead"], Rules["most_evicted"]]] = 1 << 60
+        rules.origin = self.arrivals.submit[0] if jobs else 0
+        rules.at_once, rules.backfill = self.match == "now", self.backfills
+        notes.instant, notes[[Notes["plans"], Notes["ended_now"]]] = at.IDLE, at.NIL
+        nodes = zeros(Nodes, count)
+        nodes.cores[:], nodes.speed[:] = self.cores, speed
+        nodes.memory[:] = [at.FAR if math.isinf(gb) else math.floor(_bytes(gb)) for gb in memory]
+        nodes[[Nodes["last_start"], Nodes["start_before"]]] = at.IDLE
+        nodes[[Nodes["uses"], Nodes["plans"], Nodes["first_plan"], Nodes["resident"], Nodes["points"]]] = (
+            at.NIL
+        )
+        nodes[[Nodes["last_file"], Nodes["file_before"]]] = at.NIL
+        files = zeros(Files, len(self.file_gb))
+        files.size[:] = [math.ceil(_bytes(gb)) for gb in self.file_gb]
+        files[[Files["uses"], Files["plans"], Files["resident"]]] = at.NIL
         base = np.where(np.arange(widest) < self.cores[:, None], at.IDLE, at.FAR)
-        points = np.zeros((len(Point), count * (widest + 1) + 2 * jobs if self.backfills else 0), np.int64)
-        points[Point.NEXT] = at.NIL
+        points = zeros(Points, count * (widest + 1) + 2 * jobs if self.backfills else 0)
+        points.next[:] = at.NIL
         return at.Memory(
             rules=rules,
             notes=notes,
@@ -192,28 +194,28 @@ class Machine:
             planned_area=np.zeros((sizes, sizes), np.int64),
             used_area=np.zeros((sizes, sizes), np.int64),
             planned_cores=np.full((at.QUOTIENTS, sizes, sizes), at.NIL),
-            seen=np.zeros((len(Seen), count), np.int64),
+            seen=zeros(Seen, count),
         )
 
     def prepared(self, hook: Callable[[int, State], None], big_first: bool, remark: str) -> Prepared:
         """The policy ready to run; jobs of the largest size may go first."""
 
         def fill(state: State) -> None:
-            rows = ((at.Use.FILE, self.file), (at.Use.LOW, self.low), (at.Use.HIGH, self.high))
-            for row, column in (*rows, (at.Use.SIZE_CLASS, self.size_class)):
+            rows = ((at.Uses["file"], self.file), (at.Uses["low"], self.low), (at.Uses["high"], self.high))
+            for row, column in (*rows, (at.Uses["size_class"], self.size_class)):
                 state.jobs[row] = column
             if big_first:
-                state.jobs[Job.KEY] = -self.size_class
+                state.jobs.key[:] = -self.size_class
 
         def own(state: State) -> dict[str, object]:
             return {
-                "file_loads": int(state.memory.notes[Note.LOADS]),
-                "file_reuses": int(state.memory.notes[Note.REUSES]),
+                "file_loads": int(state.memory.notes.loads),
+                "file_reuses": int(state.memory.notes.reuses),
             }
 
         def notes(state: State, ids: Table) -> dict[str, Table]:
-            run = state.jobs[Job.RUN]
-            return {"file_wait": state.runs[Run.LEAD, run], "loaded": state.jobs[at.Use.OWN_LOAD]}
+            run = state.jobs.run
+            return {"file_wait": state.runs.lead[run], "loaded": at.Uses(state.jobs).own_load}
 
         setup = Setup(
             tuple(int(cores) for cores in self.cores),
@@ -279,13 +281,13 @@ def weigh(spec: Spec, rule: str, weights: tuple[Fraction, Fraction, Fraction], m
             f"{spec.name}: with load={float(x):g}, evict={float(y):g} and copies={float(z):g} scores "
             "grow beyond what can be compared exactly; give smaller weights or fewer decimals"
         )
-    rules[Rule.WEIGHTS], rules[Rule.SCALE] = RULES[rule], scale
-    rules[Rule.X], rules[Rule.Y], rules[Rule.Z] = (int(weight * scale) for weight in (x, y, z))
-    rules[Rule.MOST_AHEAD] = (1 << 60) // scale
-    rules[Rule.MOST_EVICTED] = (1 << 58) // max(1, int(y * scale))
+    rules.weights, rules.scale = RULES[rule], scale
+    rules.x, rules.y, rules.z = (int(weight * scale) for weight in (x, y, z))
+    rules.most_ahead = (1 << 60) // scale
+    rules.most_evicted = (1 << 58) // max(1, int(y * scale))
     if rule == "lem":
         nodes = len(machine.nodes)
-        rules[Rule.THRESHOLD] = min(math.ceil(spec.fraction("threshold") * nodes), nodes + 1)
+        rules.threshold = min(math.ceil(spec.fraction("threshold") * nodes), nodes + 1)
 
 
 def plan_areas(spec: Spec, machine: Machine) -> None:
@@ -296,7 +298,7 @@ def plan_areas(spec: Spec, machine: Machine) -> None:
     areas = [0] * len(sizes)
     if not isinstance(spec.params["areas"], str):
         known = arrivals.submit < arrivals.submit[:1] + round(float(earlier) * DAY)
-        machine.memory.rules[Rule.KNOWN_FROM] = arrivals.submit[:1].sum() + round(float(earlier) * DAY)
+        machine.memory.rules.known_from = arrivals.submit[:1].sum() + round(float(earlier) * DAY)
         areas = areas_of(arrivals.procs[known], arrivals.walltime[known], machine.size_class[known], sizes)
     elif earlier == "all":
         areas = areas_of(arrivals.procs, arrivals.walltime, machine.size_class, sizes)
@@ -309,7 +311,7 @@ def plan_areas(spec: Spec, machine: Machine) -> None:
     machine.memory.planned_area[:] = [[math.floor(part) for part in row] for row in plan]
     if spec.params["form"] == "ratio":
         cores = [int(machine.cores[ends[x] : ends[x + 1]].sum()) for x in range(len(sizes))]
-        machine.memory.rules[Rule.FORM] = 1
+        machine.memory.rules.form = 1
         for x, row in enumerate(planned_cores(plan, fill_level(areas, counts, tmax), counts, cores)):
             for y, share in enumerate(row):
                 # No time in µs is compared further than QUOTIENTS, nor with quotients beyond FAR.

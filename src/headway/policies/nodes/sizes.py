@@ -8,10 +8,10 @@ earliest start counts, ties by number.
 from __future__ import annotations
 
 from headway.engine.queue import leave
-from headway.engine.tables import GONE, Clock, Entry, Job, List, Pool, Run, State, Why
+from headway.engine.tables import GONE, State, Why
 from headway.jit.kernels import kernel, routine
 from headway.policies.nodes.cores import available
-from headway.policies.nodes.tables import FAR, NIL, Note, Rule, Use
+from headway.policies.nodes.tables import FAR, NIL, Uses
 from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
 
 
@@ -19,7 +19,7 @@ from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
 def best_of_class(state: State, t: int, job: int, size: int) -> int:
     """The node of a class where the job can start first, NIL if none is wide enough; when, in the notes."""
     m = state.memory
-    best, node, procs = FAR, NIL, state.jobs[Job.PROCS, job]
+    best, node, procs = FAR, NIL, state.jobs.procs[job]
     for other in range(m.class_from[size], m.class_from[size + 1]):
         at = available(state, other, procs)
         if at < best:
@@ -27,7 +27,7 @@ def best_of_class(state: State, t: int, job: int, size: int) -> int:
             if at <= t:
                 best = t
                 break
-    m.notes[Note.BEST_START] = best
+    m.notes.best_start = best
     return node
 
 
@@ -37,19 +37,19 @@ def big_node(state: State, t: int, job: int) -> int:
     earliest on the own class."""
     m = state.memory
     grace = 0
-    if m.rules[Rule.FORM] == 1 and m.notes[Note.WAIT_COUNT] > 0:
-        mean = m.notes[Note.WAIT_SUM] // m.notes[Note.WAIT_COUNT]
-        grace = max(0, mean - (t - state.jobs[Job.SUBMIT, job]))
+    if m.rules.form == 1 and m.notes.wait_count > 0:
+        mean = m.notes.wait_sum // m.notes.wait_count
+        grace = max(0, mean - (t - state.jobs.submit[job]))
     found, at = NIL, FAR
-    for size in range(state.jobs[Use.SIZE_CLASS, job], m.planned_area.shape[0]):
+    for size in range(Uses(state.jobs).size_class[job], m.planned_area.shape[0]):
         node = best_of_class(state, t, job, size)
         if node == NIL:
             continue
-        if m.notes[Note.BEST_START] <= t + grace:
+        if m.notes.best_start <= t + grace:
             return node
         if found == NIL:
-            found, at = node, m.notes[Note.BEST_START]
-    m.notes[Note.BEST_START] = at
+            found, at = node, m.notes.best_start
+    m.notes.best_start = at
     return found
 
 
@@ -80,11 +80,11 @@ def is_open(state: State, t: int, size: int, own: int, area: int) -> bool:
     Not until the jobs that are planned for are known.
     """
     m = state.memory
-    if t < m.rules[Rule.KNOWN_FROM]:
+    if t < m.rules.known_from:
         return area <= 0
     used = m.used_area[size, own] + area
-    if m.rules[Rule.FORM] == 1:
-        return used <= 0 or within_cores(state, size, own, used, t - m.rules[Rule.ORIGIN])
+    if m.rules.form == 1:
+        return used <= 0 or within_cores(state, size, own, used, t - m.rules.origin)
     return used <= m.planned_area[size, own]
 
 
@@ -92,7 +92,7 @@ def is_open(state: State, t: int, size: int, own: int, area: int) -> bool:
 def area_node(state: State, t: int, job: int) -> int:
     """Area filling: the earliest start on the own class or one with area left, ties on the smaller."""
     m = state.memory
-    own, area = state.jobs[Use.SIZE_CLASS, job], state.jobs[Job.PROCS, job] * state.jobs[Job.WALL, job]
+    own, area = Uses(state.jobs).size_class[job], state.jobs.procs[job] * state.jobs.wall[job]
     for strict in range(2):
         found, at = NIL, FAR
         for size in range(own, m.planned_area.shape[0]):
@@ -100,10 +100,10 @@ def area_node(state: State, t: int, job: int) -> int:
             if strict == 0 and size != own and not is_open(state, t, size, own, area):
                 continue
             node = best_of_class(state, t, job, size)
-            if node != NIL and m.notes[Note.BEST_START] < at:
-                found, at = node, m.notes[Note.BEST_START]
+            if node != NIL and m.notes.best_start < at:
+                found, at = node, m.notes.best_start
         if found != NIL:
-            m.notes[Note.BEST_START] = at
+            m.notes.best_start = at
             return found
     return NIL
 
@@ -122,7 +122,7 @@ def class_of(state: State, node: int) -> int:
 def use_area(state: State, job: int, node: int, area: int) -> None:
     """Count an area that a job takes from a larger class, or gives back."""
     m = state.memory
-    own, size = state.jobs[Use.SIZE_CLASS, job], class_of(state, node)
+    own, size = Uses(state.jobs).size_class[job], class_of(state, node)
     if size > own:
         m.used_area[size, own] += area
 
@@ -131,23 +131,21 @@ def use_area(state: State, job: int, node: int, area: int) -> None:
 def plan_by_size(state: State, t: int, areas: bool) -> None:
     """Plan the waiting jobs in order, and start those whose turn is now."""
     m = state.memory
-    for place in range(state.pools[Pool.HEAD, 0], state.pools[Pool.TAIL, 0]):
+    for place in range(state.pools.head[0], state.pools.tail[0]):
         if m.open[1] == 0:
             return
-        if state.queue[Entry.PROCS, place] == GONE:
+        if state.queue.procs[0, place] == GONE:
             continue
-        job = state.queue[Entry.JOB, place]
+        job = state.queue.job[0, place]
         node = area_node(state, t, job) if areas else big_node(state, t, job)
         if node == NIL:
             return
-        at = m.notes[Note.BEST_START]
-        if at == t and state.jobs[Job.PROCS, job] <= state.pools[Pool.FREE, node]:
+        at = m.notes.best_start
+        if at == t and state.jobs.procs[job] <= state.pools.free[node]:
             leave(state, 0, place)
-            start_on(
-                state, t, node, job, Why.IMMEDIATE if state.jobs[Job.SUBMIT, job] == t else Why.RESERVATION
-            )
+            start_on(state, t, node, job, Why.IMMEDIATE if state.jobs.submit[job] == t else Why.RESERVATION)
             if areas:
-                use_area(state, job, node, state.jobs[Job.PROCS, job] * state.jobs[Job.WALL, job])
+                use_area(state, job, node, state.jobs.procs[job] * state.jobs.wall[job])
         else:
             plan_on(state, t, node, job, at, 0)
 
@@ -155,7 +153,7 @@ def plan_by_size(state: State, t: int, areas: bool) -> None:
 def backfill_big(t: int, state: State) -> None:
     """One turn of backfilling on bigger nodes."""
     open_turn(state, t)
-    if state.pools[Pool.COUNT, 0] > 0:
+    if state.pools.count[0] > 0:
         plan_by_size(state, t, False)
         close_pass(state, t)
 
@@ -163,11 +161,11 @@ def backfill_big(t: int, state: State) -> None:
 def area_filling(t: int, state: State) -> None:
     """One turn of area filling."""
     open_turn(state, t)
-    for place in range(state.clock[Clock.ENDED]):
-        run = state.lists[List.ENDED_RUNS, place]
-        job = state.runs[Run.JOB, run]
-        unused = state.jobs[Job.WALL, job] - (t - state.runs[Run.START, run])
-        use_area(state, job, state.runs[Run.POOL, run], -state.jobs[Job.PROCS, job] * unused)
-    if state.pools[Pool.COUNT, 0] > 0:
+    for place in range(state.clock.ended):
+        run = state.lists.ended_runs[place]
+        job = state.runs.job[run]
+        unused = state.jobs.wall[job] - (t - state.runs.start[run])
+        use_area(state, job, state.runs.pool[run], -state.jobs.procs[job] * unused)
+    if state.pools.count[0] > 0:
         plan_by_size(state, t, True)
         close_pass(state, t)

@@ -6,51 +6,44 @@ in bytes.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
-from headway.engine.tables import JOB_ROWS, State, Table
+from headway.engine.tables import JobTable, State, Table
 from headway.jit.kernels import by_address, kernel
+from headway.jit.rows import Entries, Row, Rows
 
 
-class Use(IntEnum):
+class Uses(JobTable):
     """Job rows behind the engine's. A use is a job on a node, done, running or planned."""
 
-    FILE = JOB_ROWS
-    LOW = JOB_ROWS + 1
-    """The nodes LOW to HIGH - 1 may run the job."""
-    HIGH = JOB_ROWS + 2
-    SIZE_CLASS = JOB_ROWS + 3
-    ON = JOB_ROWS + 4
-    """The node; from BEGIN to END (its walltime, or the real end once it has ended)."""
-    BEGIN = JOB_ROWS + 5
-    LOADED = JOB_ROWS + 6
-    """From when on its file is there."""
-    END = JOB_ROWS + 7
-    NODE_NEXT = JOB_ROWS + 8
-    """Uses are linked twice, by node and by file."""
-    NODE_PREVIOUS = JOB_ROWS + 9
-    FILE_NEXT = JOB_ROWS + 10
-    FILE_PREVIOUS = JOB_ROWS + 11
-    PASS_NEXT = JOB_ROWS + 12
-    """Links a pass's plans."""
-    ENDED_NEXT = JOB_ROWS + 13
-    SETTLED_USE = JOB_ROWS + 14
-    """Whether `lru` has taken it in."""
-    RESIDENT_NEXT = JOB_ROWS + 15
-    """A file in memory is known by the use that brought it: linked by node (RESIDENT_ELSEWHERE: by file)."""
-    RESIDENT_LAST = JOB_ROWS + 16
-    RESIDENT_GOOD = JOB_ROWS + 17
-    RESIDENT_ELSEWHERE = JOB_ROWS + 18
-    REPLAY_NEXT = JOB_ROWS + 19
-    REPLAY_LAST = JOB_ROWS + 20
-    REPLAY_GOOD = JOB_ROWS + 21
-    OWN_LOAD = JOB_ROWS + 22
-    ALIVE = JOB_ROWS + 23
-    """Until its end has been looked at."""
+    file: Row
+    low: Row  # The nodes LOW to HIGH - 1 may run the job.
+    high: Row
+    size_class: Row
+    on: Row  # The node; from BEGIN to END (its walltime, or the real end once it has ended).
+    begin: Row
+    loaded: Row  # From when on its file is there.
+    end: Row
+    node_next: Row  # Uses are linked twice, by node and by file.
+    node_previous: Row
+    file_next: Row
+    file_previous: Row
+    pass_next: Row  # Links a pass's plans.
+    ended_next: Row
+    settled_use: Row  # Whether `lru` has taken it in.
+    # A file in memory is known by the use that brought it: linked by node (RESIDENT_ELSEWHERE: by file).
+    resident_next: Row
+    resident_last: Row
+    resident_good: Row
+    resident_elsewhere: Row
+    replay_next: Row
+    replay_last: Row
+    replay_good: Row
+    own_load: Row
+    alive: Row  # Until its end has been looked at.
 
 
-MORE_ROWS = len(Use)
+MORE_ROWS = len(Uses)
 
 CONTIGUOUS, UNTIL_NEXT_START, LRU = range(3)
 FIXED, LEO, LEM = range(3)
@@ -63,151 +56,109 @@ QUOTIENTS = 96
 """Quotients kept of a continued fraction: two numbers of 63 bits have at most 92 together."""
 
 
-class Rule(IntEnum):
+class Rules(Entries):
     """A parameter of the policy."""
 
-    PRESENCE = 0
-    """How long a file stays on a node: CONTIGUOUS, UNTIL_NEXT_START or LRU."""
-    BACKFILL = 1
-    """Whether jobs may be planned in windows before the last planned end."""
-    WEIGHTS = 2
-    """Whether the weights are FIXED, or sometimes those of EFT: by node (LEO) or by load (LEM)."""
-    SCALE = 3
-    """Scores are whole multiples of 1 / SCALE µs; X, Y and Z are the weights times SCALE."""
-    X = 4
-    Y = 5
-    Z = 6
-    THRESHOLD = 7
-    """How many nodes must run a job for LEM."""
-    MOST_AHEAD = 8
-    """Starts later than this from now have scores that cannot be compared exactly."""
-    MOST_EVICTED = 9
-    """The same for load times of files that are pushed out."""
-    WATCHED = 10
-    """The job whose scores are written down; NIL: none."""
-    FORM = 11
-    """Which of the two forms of a policy by memory sizes: allowance=mean, or form=ratio."""
-    ORIGIN = 12
-    """When the first job is submitted."""
-    KNOWN_FROM = 13
-    """From when on the jobs are known that areas are planned from."""
-    AT_ONCE = 14
-    """Whether a job may go to a larger memory size only where it starts at once."""
+    presence: int  # How long a file stays on a node: CONTIGUOUS, UNTIL_NEXT_START or LRU.
+    backfill: int  # Whether jobs may be planned in windows before the last planned end.
+    weights: int  # Whether the weights are FIXED, or sometimes those of EFT: by node (LEO) or by load (LEM).
+    scale: int  # Scores are whole multiples of 1 / SCALE µs; X, Y and Z are the weights times SCALE.
+    x: int
+    y: int
+    z: int
+    threshold: int  # How many nodes must run a job for LEM.
+    most_ahead: int  # Starts later than this from now have scores that cannot be compared exactly.
+    most_evicted: int  # The same for load times of files that are pushed out.
+    watched: int  # The job whose scores are written down; NIL: none.
+    form: int  # Which of the two forms of a policy by memory sizes: allowance=mean, or form=ratio.
+    origin: int  # When the first job is submitted.
+    known_from: int  # From when on the jobs are known that areas are planned from.
+    at_once: int  # Whether a job may go to a larger memory size only where it starts at once.
 
 
-class Note(IntEnum):
+class Notes(Entries):
     """A number that changes while the policy runs."""
 
-    INSTANT = 0
-    """The instant at hand."""
-    SETTLED = 1
-    """The first run of which `lru` and starts are not settled."""
-    STAMP = 2
-    """What marks in tables are made with; each search has a new one."""
-    BUSY_NODES = 3
-    """Nodes that run something."""
-    PLANS = 4
-    """The chain of plans of this pass."""
-    ENDED_NOW = 5
-    """The chain of uses that ended at this instant."""
-    BEST_START = 6
-    """What `choose` found: start and wait for the file on the best node."""
-    BEST_WAIT = 7
-    LOADS = 8
-    """Starts that loaded their file, and starts that found it there or coming."""
-    REUSES = 9
-    WAIT_SUM = 10
-    """Waits of all starts so far, and how many they are."""
-    WAIT_COUNT = 11
-    SEEN_BUSY = 12
-    """Nodes that ran something when the watched job was planned."""
+    instant: int  # The instant at hand.
+    settled: int  # The first run of which `lru` and starts are not settled.
+    stamp: int  # What marks in tables are made with; each search has a new one.
+    busy_nodes: int  # Nodes that run something.
+    plans: int  # The chain of plans of this pass.
+    ended_now: int  # The chain of uses that ended at this instant.
+    best_start: int  # What `choose` found: start and wait for the file on the best node.
+    best_wait: int
+    loads: int  # Starts that loaded their file, and starts that found it there or coming.
+    reuses: int
+    wait_sum: int  # Waits of all starts so far, and how many they are.
+    wait_count: int
+    seen_busy: int  # Nodes that ran something when the watched job was planned.
 
 
-class Node(IntEnum):
+class Nodes(Rows):
     """What is known of a node."""
 
-    CORES = 0
-    SPEED = 1
-    """Its class of bandwidth."""
-    MEMORY = 2
-    BUSY = 3
-    """Jobs that run on it."""
-    LAST_START = 4
-    """The last start on it, and the last one before that instant."""
-    START_BEFORE = 5
-    USES = 6
-    """The first of its real uses."""
-    PLANS = 7
-    """The first of its planned uses; for `lru` the latest, and FIRST_PLAN the earliest."""
-    FIRST_PLAN = 8
-    RESIDENT = 9
-    """The first of the files in its memory."""
-    POINTS = 10
-    """The first point of its profile; NIL: it has none."""
-    MARK = 11
-    """The stamp of the search that last found the file there, its start and wait there; negative: judged."""
-    START = 12
-    WAIT = 13
-    COPY = 14
-    """The stamp of the search that last counted a copy there."""
-    REPLAY = 15
-    """The first of the files in its memory as `lru` replays it."""
-    LAST_FILE = 16
-    """The file of all jobs of LAST_START, and of START_BEFORE; NIL: they have several, or one has none."""
-    FILE_BEFORE = 17
+    cores: Row
+    speed: Row  # Its class of bandwidth.
+    memory: Row
+    busy: Row  # Jobs that run on it.
+    last_start: Row  # The last start on it, and the last one before that instant.
+    start_before: Row
+    uses: Row  # The first of its real uses.
+    plans: Row  # The first of its planned uses; for `lru` the latest, and FIRST_PLAN the earliest.
+    first_plan: Row
+    resident: Row  # The first of the files in its memory.
+    points: Row  # The first point of its profile; NIL: it has none.
+    # The stamp of the search that last found the file there, its start and wait there; negative: judged.
+    mark: Row
+    start: Row
+    wait: Row
+    copy: Row  # The stamp of the search that last counted a copy there.
+    replay: Row  # The first of the files in its memory as `lru` replays it.
+    # The file of all jobs of LAST_START, and of START_BEFORE; NIL: they have several, or one has none.
+    last_file: Row
+    file_before: Row
 
 
-class File(IntEnum):
+class Files(Rows):
     """What is known of a file."""
 
-    SIZE = 0
-    USES = 1
-    """The first of its real uses."""
-    PLANS = 2
-    """The first of its planned uses."""
-    RESIDENT = 3
-    """The first of its copies in memory."""
-    MARK = 4
-    """The stamp of the search that last met it, and the latest end of a use that it found."""
-    LAST = 5
+    size: Row
+    uses: Row  # The first of its real uses.
+    plans: Row  # The first of its planned uses.
+    resident: Row  # The first of its copies in memory.
+    mark: Row  # The stamp of the search that last met it, and the latest end of a use that it found.
+    last: Row
 
 
-class Point(IntEnum):
+class Points(Rows):
     """A point of a node's profile, for conservative backfilling."""
 
-    TIME = 0
-    FREE = 1
-    """Cores free from it on to the next."""
-    PIN = 2
-    """Cores of jobs of no length at it."""
-    NEXT = 3
+    time: Row
+    free: Row  # Cores free from it on to the next.
+    pin: Row  # Cores of jobs of no length at it.
+    next: Row
 
 
-class Seen(IntEnum):
+class Seen(Rows):
     """What a node had to offer to the job that is watched."""
 
-    START = 0
-    WAIT = 1
-    EVICTED = 2
-    """Load time of what it would push out."""
-    COPIES = 3
-    """Copies elsewhere."""
-    LOADS = 4
-    """Whether it would load the file itself."""
+    start: Row
+    wait: Row
+    evicted: Row  # Load time of what it would push out.
+    copies: Row  # Copies elsewhere.
+    loads: Row  # Whether it would load the file itself.
 
 
 @by_address
 class Memory(NamedTuple):
     """The tables of the node policies."""
 
-    rules: Table
-    """[Rule]"""
-    notes: Table
-    """[Note]"""
-    nodes: Table
-    """[Node, node]"""
-    files: Table
-    """[File, file]"""
+    rules: Rules
+    notes: Notes
+    nodes: Nodes
+    """[row, node]"""
+    files: Files
+    """[row, file]"""
     loads: Table
     """[class of bandwidth, file] how long it takes to load."""
     base: Table
@@ -218,8 +169,8 @@ class Memory(NamedTuple):
     """[k, node] until when they stay free in that plan."""
     open: Table
     """[k] nodes on which k cores are free now in that plan."""
-    points: Table
-    """[Point, point]"""
+    points: Points
+    """[row, point]"""
     class_from: Table
     """[size] the first node of each memory size, then how many nodes there are."""
     planned_area: Table
@@ -229,11 +180,11 @@ class Memory(NamedTuple):
     planned_cores: Table
     """[k, size of the nodes, size of the jobs] with form=ratio: how many cores of larger nodes jobs may use
     on average, as the quotients of a continued fraction; NIL behind the last one."""
-    seen: Table
-    """[Seen, node]"""
+    seen: Seen
+    """[row, node]"""
 
 
 @kernel
 def load_time(state: State, node: int, file: int) -> int:
     """How long the node takes to load a file."""
-    return int(state.memory.loads[state.memory.nodes[Node.SPEED, node], file])
+    return int(state.memory.loads[state.memory.nodes.speed[node], file])

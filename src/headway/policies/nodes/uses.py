@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.tables import State, Table
 from headway.jit.kernels import kernel, routine
-from headway.policies.nodes.tables import CONTIGUOUS, FAR, NIL, File, Node, Note, Rule, Use, load_time
+from headway.policies.nodes.tables import CONTIGUOUS, FAR, NIL, Files, Nodes, Uses, load_time
 
 
 @kernel
@@ -40,22 +40,22 @@ def take_out(
 @kernel
 def link(state: State, job: int, node: int, of_nodes: int, of_files: int) -> None:
     """Put a use in front of its two chains, whose heads are in these rows of nodes and files."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    state.jobs[Use.ON, job] = node
-    put_in_front(state, job, Use.NODE_PREVIOUS, Use.NODE_NEXT, m.nodes, of_nodes, node)
-    if state.jobs[Use.FILE, job] >= 0:
-        put_in_front(
-            state, job, Use.FILE_PREVIOUS, Use.FILE_NEXT, m.files, of_files, state.jobs[Use.FILE, job]
-        )
+    jobs.on[job] = node
+    put_in_front(state, job, Uses["node_previous"], Uses["node_next"], m.nodes, of_nodes, node)
+    if jobs.file[job] >= 0:
+        put_in_front(state, job, Uses["file_previous"], Uses["file_next"], m.files, of_files, jobs.file[job])
 
 
 @kernel
 def unlink(state: State, job: int) -> None:
     """Take a real use out of its chains."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    take_out(state, job, Use.NODE_PREVIOUS, Use.NODE_NEXT, m.nodes, Node.USES, state.jobs[Use.ON, job])
-    if state.jobs[Use.FILE, job] >= 0:
-        take_out(state, job, Use.FILE_PREVIOUS, Use.FILE_NEXT, m.files, File.USES, state.jobs[Use.FILE, job])
+    take_out(state, job, Uses["node_previous"], Uses["node_next"], m.nodes, Nodes["uses"], jobs.on[job])
+    if jobs.file[job] >= 0:
+        take_out(state, job, Uses["file_previous"], Uses["file_next"], m.files, Files["uses"], jobs.file[job])
 
 
 @kernel
@@ -65,32 +65,33 @@ def is_pushed_out(state: State, use: int, at: int) -> bool:
     Who starts later with the file is a use of its own that tells whether the file is there.
     """
     m, jobs = state.memory, state.jobs
-    node, file, end = jobs[Use.ON, use], jobs[Use.FILE, use], jobs[Use.END, use]
-    last, only = m.nodes[Node.LAST_START, node], m.nodes[Node.LAST_FILE, node]
+    node, file, end = Uses(jobs).on[use], Uses(jobs).file[use], Uses(jobs).end[use]
+    last, only = m.nodes.last_start[node], m.nodes.last_file[node]
     if last >= at:
-        last, only = m.nodes[Node.START_BEFORE, node], m.nodes[Node.FILE_BEFORE, node]
+        last, only = m.nodes.start_before[node], m.nodes.file_before[node]
     if last > end or (last == end and only != file):
         return True
-    plan = m.nodes[Node.PLANS, node]
+    plan = m.nodes.plans[node]
     while plan != NIL:
-        begin = jobs[Use.BEGIN, plan]
-        if begin < at and (begin > end or (begin == end and jobs[Use.FILE, plan] != file)):
+        begin = Uses(jobs).begin[plan]
+        if begin < at and (begin > end or (begin == end and Uses(jobs).file[plan] != file)):
             return True
-        plan = jobs[Use.NODE_NEXT, plan]
+        plan = Uses(jobs).node_next[plan]
     return False
 
 
 @kernel
 def wait_by_use(state: State, use: int, at: int) -> int:
     """How long a job that starts at ``at`` waits for the file of this use; FAR if the use is no help."""
+    jobs = Uses(state.jobs)
     m = state.memory
-    end, loaded = state.jobs[Use.END, use], state.jobs[Use.LOADED, use]
-    if state.jobs[Use.BEGIN, use] > at:
+    end, loaded = jobs.end[use], jobs.loaded[use]
+    if jobs.begin[use] > at:
         return FAR
     if loaded <= min(at, end):
         if at <= end:
             return 0
-        if m.rules[Rule.PRESENCE] == CONTIGUOUS:
+        if m.rules.presence == CONTIGUOUS:
             return FAR
         return FAR if is_pushed_out(state, use, at) else 0
     return int(loaded - at) if at < loaded and at < end else FAR
@@ -99,12 +100,13 @@ def wait_by_use(state: State, use: int, at: int) -> int:
 @kernel
 def wait_in_chain(state: State, head: int, node: int, at: int) -> int:
     """The shortest wait by the uses of a file's chain that are on the node."""
+    jobs = Uses(state.jobs)
     shortest = FAR
     use = head
     while use != NIL:
-        if state.jobs[Use.ON, use] == node:
+        if jobs.on[use] == node:
             shortest = min(shortest, wait_by_use(state, use, at))
-        use = state.jobs[Use.FILE_NEXT, use]
+        use = jobs.file_next[use]
     return shortest
 
 
@@ -112,27 +114,28 @@ def wait_in_chain(state: State, head: int, node: int, at: int) -> int:
 def linked_wait(state: State, node: int, file: int, at: int, planned: bool) -> int:
     """How long a job waits for its file there and then; FAR if it has to load it itself."""
     m = state.memory
-    wait = wait_in_chain(state, m.files[File.USES, file], node, at)
+    wait = wait_in_chain(state, m.files.uses[file], node, at)
     if planned:
-        wait = min(wait, wait_in_chain(state, m.files[File.PLANS, file], node, at))
+        wait = min(wait, wait_in_chain(state, m.files.plans[file], node, at))
     return int(wait)
 
 
 @kernel
 def note_last_uses(state: State, t: int, head: int, file: int, stamp: int) -> None:
     """The latest end of each other file in a node's chain, of the uses that are not over yet."""
+    jobs = Uses(state.jobs)
     m = state.memory
     use = head
     while use != NIL:
-        other = state.jobs[Use.FILE, use]
-        end = state.jobs[Use.END, use]
+        other = jobs.file[use]
+        end = jobs.end[use]
         if other >= 0 and other != file and end >= t:
-            if m.files[File.MARK, other] != stamp:
-                m.files[File.MARK, other] = stamp
-                m.files[File.LAST, other] = end
-            elif m.files[File.LAST, other] < end:
-                m.files[File.LAST, other] = end
-        use = state.jobs[Use.NODE_NEXT, use]
+            if m.files.mark[other] != stamp:
+                m.files.mark[other] = stamp
+                m.files.last[other] = end
+            elif m.files.last[other] < end:
+                m.files.last[other] = end
+        use = jobs.node_next[use]
 
 
 @kernel
@@ -141,21 +144,17 @@ def sum_of_unused(state: State, t: int, node: int, head: int, at: int, stamp: in
 
     A job that ends before its file is loaded leaves none.
     """
+    jobs = Uses(state.jobs)
     m = state.memory
     total = 0
     use = head
     while use != NIL:
-        other, end = state.jobs[Use.FILE, use], state.jobs[Use.END, use]
-        if (
-            other >= 0
-            and m.files[File.MARK, other] == stamp
-            and end >= t
-            and state.jobs[Use.LOADED, use] <= end
-        ):
-            if m.files[File.LAST, other] <= at:
+        other, end = jobs.file[use], jobs.end[use]
+        if other >= 0 and m.files.mark[other] == stamp and end >= t and jobs.loaded[use] <= end:
+            if m.files.last[other] <= at:
                 total += load_time(state, node, other)
-            m.files[File.MARK, other] = 0
-        use = state.jobs[Use.NODE_NEXT, use]
+            m.files.mark[other] = 0
+        use = jobs.node_next[use]
     return total
 
 
@@ -163,9 +162,9 @@ def sum_of_unused(state: State, t: int, node: int, head: int, at: int, stamp: in
 def evicted(state: State, t: int, node: int, file: int, at: int) -> int:
     """Load times of all other files that jobs leave on the node and none there uses any more at ``at``."""
     m = state.memory
-    stamp = m.notes[Note.STAMP] + 1
-    m.notes[Note.STAMP] = stamp
-    real, planned = m.nodes[Node.USES, node], m.nodes[Node.PLANS, node]
+    stamp = m.notes.stamp + 1
+    m.notes.stamp = stamp
+    real, planned = m.nodes.uses[node], m.nodes.plans[node]
     note_last_uses(state, t, real, file, stamp)
     note_last_uses(state, t, planned, file, stamp)
     left = sum_of_unused(state, t, node, real, at, stamp)

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from headway.engine.tables import Job, Run
 from headway.platform import Platform
 from headway.policies.nodes.policy import Scored
-from headway.policies.nodes.tables import FAR, Node, Note, Rule, Seen
+from headway.policies.nodes.tables import FAR, Seen
 from headway.workload import Workload
 from headway.workload.annotations import COLUMNS
 
@@ -49,15 +48,15 @@ def watched(workload: Workload, platform: Platform, policy: Scored, row: int) ->
     prepared = policy.prepare(arrivals, platform.total_procs)
     job = int(np.flatnonzero(order == row)[0])
     assert prepared.nodes is not None
-    prepared.setup.memory.rules[Rule.WATCHED] = job
+    prepared.setup.memory.rules.watched = job
     state = run(Jobs(submit, procs, walltime, runtime, walltime), prepared.setup)
-    now = int(state.runs[Run.START, state.jobs[Job.RUN, job]])
+    now = int(state.runs.start[state.jobs.run[job]])
     memory = state.memory
-    full = int(memory.notes[Note.SEEN_BUSY])
+    full = int(memory.notes.seen_busy)
     found = []
-    for node in np.flatnonzero(memory.seen[Seen.START] < FAR).tolist():
+    for node in np.flatnonzero(memory.seen.start < FAR).tolist():
         start, wait, total, copies, loads = (int(memory.seen[row, node]) for row in Seen)
-        cores = int(memory.nodes[Node.CORES, node])
+        cores = int(memory.nodes.cores[node])
         evicted = Fraction(int(procs[job]) * total, cores)
         x, y, z = policy.weights_at(start == now, full, len(prepared.nodes))
         load = wait if loads else 0

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.tables import NO_MEMORY, Clock, Fault, Job, Table
+from headway.engine.tables import NO_MEMORY, Fault, JobTable, Table
 from headway.errors import HeadwayError, PolicyError, UsageError
 from headway.jit.kernels import by_address
 from headway.policies.own import faults
@@ -112,7 +112,7 @@ class Compiled:
         from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
         from headway.policies.queueing.setup import ordered
 
-        fill = ordered(arrivals, arrivals.walltime, {Job.KEY: "fcfs"}, None)
+        fill = ordered(arrivals, arrivals.walltime, {JobTable["key"]: "fcfs"}, None)
         options = (FIXED, AS_ORDER, NO_AGE, *self.options.values(), *(0,) * NOTES)
         columns = {name: arrivals.columns[name] for name in PUBLIC if name in arrivals.columns}
         memory = made(self.tables, columns, procs, faults.defined_at(self.hook))
@@ -138,8 +138,8 @@ class Compiled:
             if not kept or isinstance(error, KeyboardInterrupt):
                 raise
             state, line = kept[0], ""
-            if state.clock[Clock.FAULT] != Fault.NONE or not isinstance(error, HeadwayError):
-                line = last_pass.line_of(self.hook, jobs, setup, int(state.clock[Clock.INSTANTS]))
+            if state.clock.fault != Fault.NONE or not isinstance(error, HeadwayError):
+                line = last_pass.line_of(self.hook, jobs, setup, int(state.clock.instants))
             if not isinstance(error, HeadwayError):
                 raise last_pass.raised(error, self.hook, line, state, jobs) from None
             place = line or faults.defined_at(self.hook)

@@ -7,7 +7,7 @@ is compiled so that it looks, and calls these in the place of the engine's.
 from __future__ import annotations
 
 from headway.engine import planning, queue, verbs
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Ended, Entry, Fault, Pool, State, Why
+from headway.engine.tables import GONE, Ended, Fault, State, Why
 from headway.engine.verbs import NOBODY, refuse
 from headway.jit.kernels import kernel
 from headway.policies.queueing import ordering
@@ -71,7 +71,7 @@ def kill(state: State, job: int) -> bool:
 @kernel
 def wake(state: State, t: int) -> None:
     """Ask for a pass later; if one at the same instant could be asked for, time might stand still."""
-    if t <= state.clock[Clock.NOW]:
+    if t <= state.clock.now:
         refuse(state, Fault.SLEPT, NOBODY)
     else:
         verbs.wake(state, t)
@@ -99,9 +99,6 @@ def enter(state: State, q: int, job: int, key: int) -> int:
 def leave(state: State, q: int, place: int) -> int:
     """Take the job at a place out of a waiting line; the job."""
     check_queue(state, q)
-    if (
-        not state.pools[Pool.HEAD, q] <= place < state.pools[Pool.TAIL, q]
-        or state.queue[Q_FIELDS * q + Entry.PROCS, place] == GONE
-    ):
+    if not state.pools.head[q] <= place < state.pools.tail[q] or state.queue.procs[q, place] == GONE:
         raise IndexError("no job waits at this place of the queue")
     return queue.leave(state, q, place)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from headway.engine.compiled import compiled_keyed_loop, hook_signature
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs, Progress, Setup
-from headway.engine.tables import GONE, JOB_ROWS, Clock, Entry, Fault, Job, List, Pool, State
+from headway.engine.tables import GONE, JOB_ROWS, Fault, JobTable, State
 from headway.errors import PolicyError, UsageError
 from headway.jit import kernels
 from headway.policies.backfilling.easy import Rule, easy, easy_sorted
@@ -269,20 +269,17 @@ _ONE_KEY = """\
 _ALL = f"""\
 def rekey(t, state):
     now = t / 1e6
-    for i in range(state.pools[{Pool.HEAD}, 0], state.pools[{Pool.TAIL}, 0]):
-        if state.queue[{Entry.PROCS}, i] != {GONE} and not one(state, state.queue[{Entry.JOB}, i], now):
-            state.clock[{Clock.FAULT}] = {Fault.BAD_KEY}
-            state.clock[{Clock.FAULT_JOB}] = state.queue[{Entry.JOB}, i]
+    for i in range(state.pools.head[0], state.pools.tail[0]):
+        if state.queue.procs[0, i] != {GONE} and not one(state, state.queue.job[0, i], now):
+            state.clock.fault, state.clock.fault_job = {int(Fault.BAD_KEY)}, state.queue.job[0, i]
             return
-    for j in range(state.clock[{Clock.FIRST_NEW}], state.clock[{Clock.LAST_NEW}]):
+    for j in range(state.clock.first_new, state.clock.last_new):
         if not one(state, j, now):
-            state.clock[{Clock.FAULT}] = {Fault.BAD_KEY}
-            state.clock[{Clock.FAULT_JOB}] = j
+            state.clock.fault, state.clock.fault_job = {int(Fault.BAD_KEY)}, j
             return
-    for i in range(state.clock[{Clock.RETURNS}]):
-        if not one(state, state.lists[{List.RETURNED}, i], now):
-            state.clock[{Clock.FAULT}] = {Fault.BAD_KEY}
-            state.clock[{Clock.FAULT_JOB}] = state.lists[{List.RETURNED}, i]
+    for i in range(state.clock.returns):
+        if not one(state, state.lists.returned[i], now):
+            state.clock.fault, state.clock.fault_job = {int(Fault.BAD_KEY)}, state.lists.returned[i]
             return
 """
 
@@ -310,10 +307,10 @@ class KeyedRun:
     def _write(self, state: State, jobs: Jobs, now: int) -> None:
         """The keys of all who wait, by Python."""
         assert jobs.ids is not None
-        places = slice(state.pools[Pool.HEAD, 0], state.pools[Pool.TAIL, 0])
-        queued = state.queue[Entry.JOB, places][state.queue[Entry.PROCS, places] != GONE].tolist()
-        returned = state.lists[List.RETURNED, : state.clock[Clock.RETURNS]].tolist()
-        numbers = [*queued, *returned, *range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW])]
+        places = slice(state.pools.head[0], state.pools.tail[0])
+        queued = state.queue.job[0, places][state.queue.procs[0, places] != GONE].tolist()
+        returned = state.lists.returned[: state.clock.returns].tolist()
+        numbers = [*queued, *returned, *range(state.clock.first_new, state.clock.last_new)]
         if not numbers:
             return
         rows = self.rows.rows
@@ -326,14 +323,14 @@ class KeyedRun:
         try:
             return driver.run(progress, BATCH)
         except PolicyError:
-            if driver.state.clock[Clock.FAULT] == Fault.BAD_KEY:
+            if driver.state.clock.fault == Fault.BAD_KEY:
                 self._explain(driver.state, jobs)
             raise
 
     def _explain(self, state: State, jobs: Jobs) -> None:
         """Ask the Python key again for the job whose compiled key failed: it tells the line."""
         assert jobs.ids is not None
-        number, now = int(state.clock[Clock.FAULT_JOB]), int(state.clock[Clock.NOW])
+        number, now = int(state.clock.fault_job), int(state.clock.now)
         for moving in self.keys:
             moving.key.value(self.rows.rows[number], now / 1e6, int(jobs.ids[number]), now)
 
@@ -343,7 +340,7 @@ class KeyedRun:
 STAND_INS = ("saf", "laf")
 """Fixed orders that stand in for keys while the policy is prepared; their ranks are then overwritten."""
 
-PLACES = {"order": (Job.KEY, ORDER), "backfill": (Job.BACKFILL_KEY, BACKFILL_ORDER)}
+PLACES = {"order": (JobTable["key"], ORDER), "backfill": (JobTable["backfill_key"], BACKFILL_ORDER)}
 """The job row and the option of each order."""
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from headway.engine import clock, verbs
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs, Setup, grow
-from headway.engine.tables import Clock, Job, Phase, Pool, State, Step, World
+from headway.engine.tables import Phase, State, Step, World
 from headway.errors import PolicyError
 from headway.jit.kernels import as_written
 from headway.policies.own import faults
@@ -111,7 +111,7 @@ def line_of(hook: Callable[..., Any], jobs: Jobs, setup: Setup, instant: int) ->
     with np.errstate(divide="raise", invalid="raise", over="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            copies.copy(hook)(int(state.clock[Clock.NOW]), state)
+            copies.copy(hook)(int(state.clock.now), state)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -122,7 +122,7 @@ def line_of(hook: Callable[..., Any], jobs: Jobs, setup: Setup, instant: int) ->
 def before(jobs: Jobs, setup: Setup, instant: int) -> tuple[State, World] | None:
     """The simulation as it is when pass number ``instant`` comes next; nothing if it does not come so far."""
     driver = Driver(jobs, setup)
-    while (left := instant - 1 - int(driver.state.clock[Clock.INSTANTS])) > 0:
+    while (left := instant - 1 - int(driver.state.clock.instants)) > 0:
         try:
             more = driver.advance(left)
         except PolicyError:
@@ -137,7 +137,7 @@ def raised(
 ) -> PolicyError:
     """The user's hook raised an exception."""
     place = line or faults.users_line(error.__traceback__, hook) or faults.defined_at(hook)
-    ids = jobs.ids[state.jobs[Job.PHASE] == Phase.WAITING].tolist() if jobs.ids is not None else []
-    free, size = int(state.pools[Pool.FREE, 0]), int(state.pools[Pool.SIZE, 0])
-    words = faults.situation_words(int(state.clock[Clock.NOW]), ids, free, size)
+    ids = jobs.ids[state.jobs.phase == Phase.WAITING].tolist() if jobs.ids is not None else []
+    free, size = int(state.pools.free[0]), int(state.pools.size[0])
+    words = faults.situation_words(int(state.clock.now), ids, free, size)
     return PolicyError(f"{place}: the policy raised {faults.error_words(error)}, {words}", law="answers")

@@ -17,8 +17,13 @@ from headway.engine.compiled import compiled_hook
 from headway.engine.local import WITHDRAW, Local, Request
 from headway.engine.python_steps import ORDER_ROWS, WITHDRAW_JOB, act
 from headway.engine.queue import leave
-from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, List, Phase, Pool, Run, State
-from headway.engine.tables import Job as JobRow
+from headway.engine.tables import (
+    GONE,
+    JOB_ROWS,
+    JobTable,
+    Phase,
+    State,
+)
 from headway.engine.verbs import withdraw
 from headway.errors import HeadwayError, PolicyError
 from headway.jit.kernels import entry
@@ -42,9 +47,9 @@ if TYPE_CHECKING:
 def leave_line(state: State, job: int) -> bool:
     """Take a waiting job away; False if it does not stand in the line."""
     q = 2 * MACHINE
-    for place in range(state.pools[Pool.HEAD, q], state.pools[Pool.TAIL, q]):
-        there = state.queue[Q_FIELDS * q + Entry.JOB, place] == job
-        if there and state.queue[Q_FIELDS * q + Entry.PROCS, place] != GONE:
+    for place in range(state.pools.head[q], state.pools.tail[q]):
+        there = state.queue.job[q, place] == job
+        if there and state.queue.procs[q, place] != GONE:
             leave(state, q, place)
             return withdraw(state, job)
     return False
@@ -75,7 +80,7 @@ class Hook(Protocol):
 
 def columns_of(state: State, job: int, known: Known) -> dict[str, int]:
     """All columns of a job."""
-    found = {"submit": JobRow.SUBMIT, "procs": JobRow.PROCS, "walltime": JobRow.WALL}
+    found = {"submit": JobTable["submit"], "procs": JobTable["procs"], "walltime": JobTable["wall"]}
     values = {name: int(state.jobs[row, job]) for name, row in found.items()}
     about = known(job)
     return {name: values.get(name, about.get(name, -1)) for name in COLUMNS}
@@ -140,17 +145,17 @@ class PythonHook:
         """Take note of what ended and who came; a second look at the same instant finds nothing new."""
         view, turn = self.view, self.turn
         view.now, view.ended, view.new = t, [], []
-        for run in state.lists[List.ENDED_RUNS, : state.clock[Clock.ENDED]].tolist():
-            job = view._running.pop(int(state.runs[Run.JOB, run]), None)
+        for run in state.lists.ended_runs[: state.clock.ended].tolist():
+            job = view._running.pop(int(state.runs.job[run]), None)
             if job is not None:
                 view.ended.append(job)
                 turn.free += job.procs
-        for number in range(len(self.ids), int(state.clock[Clock.LAST_NEW])):
+        for number in range(len(self.ids), int(state.clock.last_new)):
             values = columns_of(state, number, self.known)
             self.ids.append(values["job"])
             view._arrived.add(tuple(values.values()))
             job = Job(number, *(values[name] for name in COLUMNS[:8]))
-            if state.jobs[JobRow.PHASE, number] == Phase.WAITING:
+            if state.jobs.phase[number] == Phase.WAITING:
                 view._waiting[number] = job
                 view.new.append(job)
         view.free = turn.free
@@ -174,10 +179,10 @@ class PythonHook:
         view._waiting, view._running = {}, {}
         for number in sorted(jobs):
             plain = Job._make((*jobs[number][:9], -1, -1))
-            if state.jobs[JobRow.PHASE, number] == Phase.WAITING:
+            if state.jobs.phase[number] == Phase.WAITING:
                 view._waiting[number] = plain
-            elif state.jobs[JobRow.PHASE, number] == Phase.RUNNING:
-                begun = int(state.runs[Run.START, state.jobs[JobRow.RUN, number]])
+            elif state.jobs.phase[number] == Phase.RUNNING:
+                begun = int(state.runs.start[state.jobs.run[number]])
                 view._running[number] = started(plain, begun)
         self.turn.free = view.capacity - sum(job.procs for job in view._running.values())
 
@@ -232,11 +237,11 @@ class KeyedHook:
         return self
 
     def __call__(self, t: int, state: State) -> None:
-        last = int(state.clock[Clock.LAST_NEW])
+        last = int(state.clock.last_new)
         if self.estimate is not None:
-            for number in range(int(state.clock[Clock.FIRST_NEW]), last):
-                state.jobs[JobRow.PLAN, number] = self._planned(state, number, t)
-        waits = np.flatnonzero(state.jobs[JobRow.PHASE, :last] == Phase.WAITING).tolist()
+            for number in range(int(state.clock.first_new), last):
+                state.jobs.plan[number] = self._planned(state, number, t)
+        waits = np.flatnonzero(state.jobs.phase[:last] == Phase.WAITING).tolist()
         for row, key in self.keys.items():
             found = [key.value(self._row(state, n), t / SECOND, self._id(n), t) for n in waits]
             state.jobs[JOB_ROWS + row, waits] = np.array(found, np.float64).view(np.int64)
@@ -249,7 +254,7 @@ class KeyedHook:
         """A job as keys see it."""
         values: dict[str, float] = {**columns_of(state, number, self.known)}
         if plan:
-            values["estimate"] = int(state.jobs[JobRow.PLAN, number])
+            values["estimate"] = int(state.jobs.plan[number])
         form = self.forms[plan]
         for name in form.times:
             values[name] = values[name] / SECOND if values[name] >= 0 else -1.0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from headway.engine.python_steps import KILL, OBJECT, REASON, START, VERB, WAKE_AT, Stepper
 from headway.engine.setup import Jobs as EngineJobs
 from headway.engine.setup import Progress, Setup
-from headway.engine.tables import Clock, List, Pool, State, Table, Why
+from headway.engine.tables import State, Table, Why
 from headway.errors import PolicyError
 from headway.plain import counted
 from headway.platform.outages import ends
@@ -210,11 +210,11 @@ def decide_of(policy: Any) -> Decide:
 def take_outages(view: View, turn: Turn, driver: Stepper, machine: ChangingMachine) -> None:
     """What the policy sees of processors that come and go; jobs that return wait where they had waited."""
     state = driver.state
-    turn.free = int(state.pools[Pool.FREE, 0])
+    turn.free = int(state.pools.free[0])
     view.away = int(machine.gone.sum())
     known = sorted((o.start, ends(o), o.procs) for o in machine.known.values())
     view.maintenance = [Maintenance(*window) for window in known]
-    numbers = set(state.lists[List.RETURNED, : state.clock[Clock.RETURNS]].tolist())
+    numbers = set(state.lists.returned[: state.clock.returns].tolist())
     view.returned = [Job._make((*job[:9], -1, -1)) for job in view.ended if job.number in numbers]
     if numbers:
         view._waiting.update((job.number, job) for job in view.returned)
@@ -236,20 +236,19 @@ def run_python(
     turn = Turn(policy, view, driver.orders, columns["job"].copy())
     count = passes = 0
     while driver.act_and_next(count):
-        over = driver.orders[OBJECT, : clock[Clock.ENDED]].tolist()
+        over = driver.orders[OBJECT, : clock.ended].tolist()
         if submissions is not None:
             submissions.take_ends(driver)
         count, turn.orders = 0, driver.orders
-        moment = clock.tolist()
-        view.now = moment[Clock.NOW]
-        running = view._running
+        view.now = int(clock.now)
+        now, running = view.now, view._running
         view.ended = [running.pop(number) for number in over]
         for job in view.ended:
             turn.free += job.procs
         if setup.machine is not None:
             take_outages(view, turn, driver, setup.machine)
         view.new = []
-        while len(view._arrived) < moment[Clock.LAST_NEW]:
+        while len(view._arrived) < clock.last_new:
             job, known = next(stream)
             view._arrived.add(known)
             view._waiting[job.number] = job
@@ -259,10 +258,10 @@ def run_python(
         try:
             answer = decide(view)
         except BaseException as error:
-            view.now, view.free, view.capacity = moment[Clock.NOW], turn.free, capacity
+            view.now, view.free, view.capacity = now, turn.free, capacity
             raise faults.raised(error, view, policy) from error
         # A policy may have counted in the view itself; what it decided is judged by what is true.
-        view.now, view.free, view.capacity = moment[Clock.NOW], turn.free, capacity
+        view.now, view.free, view.capacity = now, turn.free, capacity
         passes += 1
         if answer is not None:
             try:

@@ -131,14 +131,14 @@ def arriving(columns: dict[str, Column], chunk: int = 4096) -> Iterator[tuple[Jo
 
 
 def following(
-    columns: dict[str, Column], submissions: Submissions, clock: Column
+    columns: dict[str, Column], submissions: Submissions, clock: Clock
 ) -> Iterator[tuple[Job, tuple[Any, ...]]]:
     """The same where jobs are submitted when others have ended: numbers are in the order of that."""
     number = 0
     while True:
         place = submissions.order[number]
         values = {name: column[place].item() for name, column in columns.items()}
-        values["submit"] = int(clock[Clock.NOW])
+        values["submit"] = int(clock.now)
         yield Job(number, *(values[name] for name in OF_THE_JOB)), tuple(values.values())
         number += 1
 

@@ -15,7 +15,19 @@ from __future__ import annotations
 from headway.engine.fitting import next_fit
 from headway.engine.holes import earliest, fits, level_at, when_free
 from headway.engine.planning import settle
-from headway.engine.tables import OPEN, Q_FIELDS, Change, Clock, Entry, Job, List, Pool, Run, State, Why
+from headway.engine.tables import (
+    OPEN,
+    Q_FIELDS,
+    Changes,
+    Clock,
+    JobTable,
+    Lists,
+    Pools,
+    Queues,
+    Runs,
+    State,
+    Why,
+)
 from headway.policies.backfilling.changing import take_changes
 from headway.policies.own.compiled import compiled, kernel
 from headway.policies.own.guarded import enter, join, kill, leave, start, start_and_book, wake
@@ -26,16 +38,31 @@ from headway.units import SECOND
 QUEUE = 2 * MACHINE
 """The machine's waiting line, in scheduling order."""
 # Rows in short, as plain numbers: a user's file has one table of each kind in mind.
-NOW, FIRST_NEW, LAST_NEW = int(Clock.NOW), int(Clock.FIRST_NEW), int(Clock.LAST_NEW)
-ENDED, CHANGES, RETURNS, RUNS = int(Clock.ENDED), int(Clock.CHANGES), int(Clock.RETURNS), int(Clock.RUNS)
-SUBMIT, PROCS, WALL, PLAN = int(Job.SUBMIT), int(Job.PROCS), int(Job.WALL), int(Job.PLAN)
-R_JOB, R_START, R_END, R_EXPECTED = int(Run.JOB), int(Run.START), int(Run.END), int(Run.EXPECTED)
-SIZE, FREE, Q_HEAD, Q_TAIL, Q_COUNT = (
-    int(row) for row in (Pool.SIZE, Pool.FREE, Pool.HEAD, Pool.TAIL, Pool.COUNT)
+NOW, FIRST_NEW, LAST_NEW = int(Clock["now"]), int(Clock["first_new"]), int(Clock["last_new"])
+ENDED, CHANGES, RETURNS, RUNS = (
+    int(Clock["ended"]),
+    int(Clock["changes"]),
+    int(Clock["returns"]),
+    int(Clock["runs"]),
 )
-Q_JOB, Q_PROCS, Q_PLAN = int(Entry.JOB), int(Entry.PROCS), int(Entry.PLAN)
-C_FROM, C_TO, C_PROCS = int(Change.FROM), int(Change.TO), int(Change.PROCS)
-ENDED_RUNS, RETURNED = int(List.ENDED_RUNS), int(List.RETURNED)
+SUBMIT, PROCS, WALL, PLAN = (
+    int(JobTable["submit"]),
+    int(JobTable["procs"]),
+    int(JobTable["wall"]),
+    int(JobTable["plan"]),
+)
+R_JOB, R_START, R_END, R_EXPECTED = (
+    int(Runs["job"]),
+    int(Runs["start"]),
+    int(Runs["end"]),
+    int(Runs["expected"]),
+)
+SIZE, FREE, Q_HEAD, Q_TAIL, Q_COUNT = (
+    int(row) for row in (Pools["size"], Pools["free"], Pools["head"], Pools["tail"], Pools["count"])
+)
+Q_JOB, Q_PROCS, Q_PLAN = int(Queues["job"]), int(Queues["procs"]), int(Queues["plan"])
+C_FROM, C_TO, C_PROCS = int(Changes["start"]), int(Changes["end"]), int(Changes["procs"])
+ENDED_RUNS, RETURNED = int(Lists["ended_runs"]), int(Lists["returned"])
 IMMEDIATE, HEAD, BACKFILL = int(Why.IMMEDIATE), int(Why.HEAD), int(Why.BACKFILL)
 
 __all__ = [

@@ -14,7 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.queue import close_gaps, enter, find_job, leave
-from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, Job, List, Phase, Pool, State, Table
+from headway.engine.tables import (
+    GONE,
+    JOB_ROWS,
+    JobTable,
+    Lists,
+    Phase,
+    State,
+    Table,
+)
 from headway.jit.kernels import kernel, routine
 from headway.units import SECOND
 
@@ -103,9 +111,9 @@ def set_order(
 ) -> None:
     """Fill the class row and the key row ``row`` for an order."""
     jobs = state.jobs
-    jobs[Job.CLASS], jobs[row] = REGULAR_CLASS, REGULAR_CLASS * CLASS_WEIGHT
+    jobs.priority_class[:], jobs[row] = REGULAR_CLASS, REGULAR_CLASS * CLASS_WEIGHT
     if urgent is not None:
-        jobs[Job.CLASS, urgent], jobs[row, urgent] = URGENT_CLASS, URGENT_CLASS * CLASS_WEIGHT
+        jobs.priority_class[urgent], jobs[row, urgent] = URGENT_CLASS, URGENT_CLASS * CLASS_WEIGHT
     if order in LASTING_KEYS:
         jobs[row] += ranks(order, columns)
 
@@ -114,24 +122,24 @@ def set_order(
 def present_key(state: State, kind: int, t: int, job: int) -> float:
     """The key of a waiting job at time ``t`` under an order that changes with time."""
     if kind >= SJF:
-        plan = float(state.jobs[Job.PLAN, job])
-        return key_of_one(kind, state.jobs[Job.PROCS, job], plan, state.jobs[Job.SUBMIT, job])
+        plan = float(state.jobs.plan[job])
+        return key_of_one(kind, state.jobs.procs[job], plan, state.jobs.submit[job])
     if kind >= GIVEN:
         return float(np.int64(state.jobs[JOB_ROWS + kind - GIVEN, job]).view(np.float64))
-    waited = float(t - state.jobs[Job.SUBMIT, job])
-    wall = float(max(state.jobs[Job.PLAN, job], SECOND))
+    waited = float(t - state.jobs.submit[job])
+    wall = float(max(state.jobs.plan[job], SECOND))
     if kind == LXF:
         return -((waited + wall) / wall)
     if kind == WFP3:
         ratio = waited / wall
-        return -(ratio * ratio * ratio * state.jobs[Job.PROCS, job])
-    return -(waited / (wall * max(math.log2(state.jobs[Job.PROCS, job]), 1.0)))
+        return -(ratio * ratio * ratio * state.jobs.procs[job])
+    return -(waited / (wall * max(math.log2(state.jobs.procs[job]), 1.0)))
 
 
 @kernel
 def aged(state: State, job: int) -> bool:
     """Whether a job has come of age, so that its key counts no more."""
-    return bool(state.jobs[Job.CLASS, job] % 2 == 0)
+    return bool(state.jobs.priority_class[job] % 2 == 0)
 
 
 @kernel
@@ -142,30 +150,30 @@ def ahead(state: State, q: int, row: int, a: int, b: int) -> bool:
     """
     if q == NO_QUEUE:
         return bool(state.jobs[row, a] < state.jobs[row, b])
-    first, second = state.queue[Q_FIELDS * q + Entry.JOB, a], state.queue[Q_FIELDS * q + Entry.JOB, b]
-    if state.jobs[Job.CLASS, first] != state.jobs[Job.CLASS, second]:
-        return bool(state.jobs[Job.CLASS, first] < state.jobs[Job.CLASS, second])
+    first, second = state.queue.job[q, a], state.queue.job[q, b]
+    if state.jobs.priority_class[first] != state.jobs.priority_class[second]:
+        return bool(state.jobs.priority_class[first] < state.jobs.priority_class[second])
     if state.keys[a] != state.keys[b] and not aged(state, first):
         return bool(state.keys[a] < state.keys[b])
-    if state.jobs[Job.SUBMIT, first] != state.jobs[Job.SUBMIT, second]:
-        return bool(state.jobs[Job.SUBMIT, first] < state.jobs[Job.SUBMIT, second])
+    if state.jobs.submit[first] != state.jobs.submit[second]:
+        return bool(state.jobs.submit[first] < state.jobs.submit[second])
     return bool(first < second)
 
 
 @kernel
 def put(state: State, q: int, row: int, place: int, job: int) -> None:
     """Write a job to a place of a queue, with the place as its key."""
-    state.queue[Q_FIELDS * q + Entry.JOB, place] = job
-    state.queue[Q_FIELDS * q + Entry.KEY, place] = place
-    state.queue[Q_FIELDS * q + Entry.PROCS, place] = state.jobs[Job.PROCS, job]
-    state.queue[Q_FIELDS * q + Entry.PLAN, place] = state.jobs[Job.PLAN, job]
+    state.queue.job[q, place] = job
+    state.queue.key[q, place] = place
+    state.queue.procs[q, place] = state.jobs.procs[job]
+    state.queue.plan[q, place] = state.jobs.plan[job]
     state.jobs[row, job] = place
 
 
 @routine
 def merge_sort(state: State, q: int, row: int, count: int) -> int:
     """Sort the numbers in ``SCRATCH``, from the bottom up; in which of the two lists they are then."""
-    source, target = List.SCRATCH, List.SPARE_SCRATCH
+    source, target = Lists["scratch"], Lists["spare_scratch"]
     width = 1
     while width < count:
         for low in range(0, count, 2 * width):
@@ -191,12 +199,12 @@ def sort_by_insertion(state: State, q: int, row: int, count: int) -> bool:
     they are as yet in some order."""
     steps = EFFORT * count
     for i in range(1, count):
-        moving, place = state.lists[List.SCRATCH, i], i
-        while place > 0 and steps > 0 and ahead(state, q, row, moving, state.lists[List.SCRATCH, place - 1]):
-            state.lists[List.SCRATCH, place] = state.lists[List.SCRATCH, place - 1]
+        moving, place = state.lists.scratch[i], i
+        while place > 0 and steps > 0 and ahead(state, q, row, moving, state.lists.scratch[place - 1]):
+            state.lists.scratch[place] = state.lists.scratch[place - 1]
             place -= 1
             steps -= 1
-        state.lists[List.SCRATCH, place] = moving
+        state.lists.scratch[place] = moving
         if steps == 0:
             return False
     return True
@@ -206,17 +214,17 @@ def sort_by_insertion(state: State, q: int, row: int, count: int) -> bool:
 def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
     """Sort queue ``q`` by the keys of time ``t``."""
     close_gaps(state, q)
-    state.pools[Pool.RESORTED, q] = 1
-    count = state.pools[Pool.TAIL, q]
+    state.pools.resorted[q] = 1
+    count = state.pools.tail[q]
     for place in range(count):
-        state.keys[place] = present_key(state, kind, t, state.queue[Q_FIELDS * q + Entry.JOB, place])
-        state.lists[List.SCRATCH, place] = place
-    source: int = List.SCRATCH
+        state.keys[place] = present_key(state, kind, t, state.queue.job[q, place])
+        state.lists.scratch[place] = place
+    source: int = Lists["scratch"]
     if not sort_by_insertion(state, q, row, count):
         source = merge_sort(state, q, row, count)
-    target = List.SCRATCH + List.SPARE_SCRATCH - source
+    target = Lists["scratch"] + Lists["spare_scratch"] - source
     for place in range(count):  # `target` is free now: it carries the sorted jobs over
-        state.lists[target, place] = state.queue[Q_FIELDS * q + Entry.JOB, state.lists[source, place]]
+        state.lists[target, place] = state.queue.job[q, state.lists[source, place]]
     for place in range(count):
         put(state, q, row, place, state.lists[target, place])
 
@@ -236,17 +244,17 @@ def has_backfill_queue(state: State, k: int) -> bool:
 @kernel
 def join(state: State, k: int, job: int) -> None:
     """Let a job join the queue of pool ``k``, and its backfill queue where there is one."""
-    enter(state, 2 * k, job, state.jobs[Job.KEY, job])
+    enter(state, 2 * k, job, state.jobs.key[job])
     if has_backfill_queue(state, k):
-        enter(state, 2 * k + 1, job, state.jobs[Job.BACKFILL_KEY, job])
-    state.pools[Pool.NEWCOMERS, k] += 1
+        enter(state, 2 * k + 1, job, state.jobs.backfill_key[job])
+    state.pools.newcomers[k] += 1
 
 
 @kernel
 def stand_in_order(state: State, first: int, last: int) -> bool:
     """Whether the jobs from ``first`` to before ``last`` come in the order of their keys."""
     job = first + 1
-    while job < last and state.jobs[Job.KEY, job - 1] <= state.jobs[Job.KEY, job]:
+    while job < last and state.jobs.key[job - 1] <= state.jobs.key[job]:
         job += 1
     return job >= last
 
@@ -254,7 +262,7 @@ def stand_in_order(state: State, first: int, last: int) -> bool:
 @kernel
 def join_newcomers(state: State, k: int) -> None:
     """Let the jobs of this instant join pool ``k``."""
-    first, last = state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]
+    first, last = state.clock.first_new, state.clock.last_new
     if last - first > BURST and not stand_in_order(state, first, last):
         join_sorted(state, k, first, last - first)
     else:
@@ -266,8 +274,8 @@ def join_newcomers(state: State, k: int) -> None:
 def join_sorted(state: State, k: int, first: int, count: int) -> None:
     """Let jobs join in the order of their keys: who joins behind the one before moves no others."""
     for i in range(count):
-        state.lists[List.SCRATCH, i] = first + i
-    source = merge_sort(state, NO_QUEUE, Job.KEY, count)
+        state.lists.scratch[i] = first + i
+    source = merge_sort(state, NO_QUEUE, JobTable["key"], count)
     for i in range(count):
         join(state, k, state.lists[source, i])
 
@@ -278,9 +286,9 @@ def withdraw(state: State, k: int, q: int, place: int) -> int:
     job = leave(state, q, place)
     if has_backfill_queue(state, k):
         if q == 2 * k:
-            leave(state, 2 * k + 1, find_job(state, 2 * k + 1, Job.BACKFILL_KEY, job))
+            leave(state, 2 * k + 1, find_job(state, 2 * k + 1, JobTable["backfill_key"], job))
         else:
-            leave(state, 2 * k, find_job(state, 2 * k, Job.KEY, job))
+            leave(state, 2 * k, find_job(state, 2 * k, JobTable["key"], job))
     return job
 
 
@@ -293,41 +301,41 @@ def sort_queues(t: int, state: State, k: int) -> None:
         else:
             come_of_age_in_line(t, state, k)
     if option(state, k, ORDER) != FIXED:
-        reorder(state, 2 * k, Job.KEY, option(state, k, ORDER), t)
+        reorder(state, 2 * k, JobTable["key"], option(state, k, ORDER), t)
     if has_backfill_queue(state, k) and option(state, k, BACKFILL_ORDER) != FIXED:
-        reorder(state, 2 * k + 1, Job.BACKFILL_KEY, option(state, k, BACKFILL_ORDER), t)
+        reorder(state, 2 * k + 1, JobTable["backfill_key"], option(state, k, BACKFILL_ORDER), t)
 
 
 @kernel
 def grow_old(state: State, q: int, row: int, job: int) -> None:
     """Move a job to the aged ones of its class, who stand in order of arrival."""
     leave(state, q, find_job(state, q, row, job))
-    state.jobs[row, job] = state.jobs[Job.CLASS, job] * CLASS_WEIGHT
+    state.jobs[row, job] = state.jobs.priority_class[job] * CLASS_WEIGHT
     enter(state, q, job, state.jobs[row, job])
 
 
 @routine
 def come_of_age(t: int, state: State, k: int) -> None:
     """Jobs that have waited longer than the age limit go before the others, oldest first."""
-    job = state.clock[Clock.AGED]
-    while job < state.clock[Clock.LAST_NEW] and (
-        state.jobs[Job.RUN, job] != NO_RUN or t - state.jobs[Job.SUBMIT, job] > option(state, k, AGE)
+    job = state.clock.aged
+    while job < state.clock.last_new and (
+        state.jobs.run[job] != NO_RUN or t - state.jobs.submit[job] > option(state, k, AGE)
     ):
-        waits = state.jobs[Job.PHASE, job] == Phase.WAITING and state.jobs[Job.RUN, job] == NO_RUN
+        waits = state.jobs.phase[job] == Phase.WAITING and state.jobs.run[job] == NO_RUN
         if waits and not aged(state, job):
-            state.jobs[Job.CLASS, job] -= 1
-            grow_old(state, 2 * k, Job.KEY, job)
+            state.jobs.priority_class[job] -= 1
+            grow_old(state, 2 * k, JobTable["key"], job)
             if has_backfill_queue(state, k):
-                grow_old(state, 2 * k + 1, Job.BACKFILL_KEY, job)
+                grow_old(state, 2 * k + 1, JobTable["backfill_key"], job)
         job += 1
-    state.clock[Clock.AGED] = job
+    state.clock.aged = job
 
 
 @routine
 def come_of_age_in_line(t: int, state: State, k: int) -> None:
     """The same in a queue that is sorted at each pass and whose jobs do not stand in order of submission."""
-    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
-        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
-        waits = state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE
-        if waits and not aged(state, job) and t - state.jobs[Job.SUBMIT, job] > option(state, k, AGE):
-            state.jobs[Job.CLASS, job] -= 1
+    for place in range(state.pools.head[2 * k], state.pools.tail[2 * k]):
+        job = state.queue.job[2 * k, place]
+        waits = state.queue.procs[2 * k, place] != GONE
+        if waits and not aged(state, job) and t - state.jobs.submit[job] > option(state, k, AGE):
+            state.jobs.priority_class[job] -= 1

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.setup import Setup
-from headway.engine.tables import Job, State
+from headway.engine.tables import JobTable, State
 from headway.policies.prepare import Arrivals, Prepared, Table
 from headway.policies.queueing.ordering import (
     AS_ORDER,
@@ -33,7 +33,7 @@ def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     else:
         from headway.policies.queueing.strict import strict as hook
     order = order_of(spec)
-    fill = ordered(arrivals, arrivals.walltime, {Job.KEY: order}, first_class(spec, arrivals))
+    fill = ordered(arrivals, arrivals.walltime, {JobTable["key"]: order}, first_class(spec, arrivals))
     options = (kind_of(order), AS_ORDER, NO_AGE)
     return Prepared(Setup((procs,), hook, options, prepare=fill), arrivals.walltime)
 
@@ -50,13 +50,13 @@ def first_class(spec: Spec, arrivals: Arrivals) -> npt.NDArray[np.bool_] | None:
 
 
 def ordered(
-    arrivals: Arrivals, plan: Table, orders: dict[Job, str], urgent: npt.NDArray[np.bool_] | None
+    arrivals: Arrivals, plan: Table, orders: dict[int, str], urgent: npt.NDArray[np.bool_] | None
 ) -> Callable[[State], None]:
     """Fills the key rows for the given orders."""
     columns = {"submit": arrivals.submit, "procs": arrivals.procs, "plan": plan}
 
     def fill(state: State) -> None:
-        state.jobs[Job.RESERVED] = -1
+        state.jobs.reserved[:] = -1
         for row, order in orders.items():
             set_order(state, row, order, columns, urgent)
 

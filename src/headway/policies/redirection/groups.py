@@ -8,12 +8,12 @@ from __future__ import annotations
 from headway.engine import planning
 from headway.engine.ends import expect_later, forget_run, outlive_ends, settle_ended, start_and_expect
 from headway.engine.planning import expect_request, next_outlived, release, settle_runs, start_and_book
-from headway.engine.tables import Clock, Job, Phase, Pool, Run, State, Why
+from headway.engine.tables import Phase, State, Why
 from headway.engine.verbs import start
 from headway.jit.kernels import kernel, woven
 from headway.policies.backfilling import conservative, depth, easy
 from headway.policies.deadline import dbf
-from headway.policies.deadline.tables import DbfJob, is_provisional
+from headway.policies.deadline.tables import DbfJobs, is_provisional
 from headway.policies.queueing import strict
 from headway.policies.queueing.ordering import join, sort_queues
 from headway.policies.redirection.group import Kind
@@ -39,7 +39,7 @@ def close_ended(t: int, state: State, k: int, kind: int) -> None:
 @woven
 def outlive(t: int, state: State, here: int, there: int) -> None:
     """Runs that outlived their estimate are expected to last as long as was requested; EASY has estimates."""
-    if state.clock[Clock.OUTLIVES] > 0:
+    if state.clock.outlives > 0:
         if here != DEEP and there != DEEP:
             outlive_ends(t, state)
         elif here != EASY and there != EASY:
@@ -47,7 +47,7 @@ def outlive(t: int, state: State, here: int, there: int) -> None:
         else:
             run = next_outlived(t, state)
             while run >= 0:
-                if (state.runs[Run.POOL, run] == PRINCIPAL) == (here == EASY):
+                if (state.runs.pool[run] == PRINCIPAL) == (here == EASY):
                     expect_later(state, run)
                 else:
                     expect_request(t, state, run)
@@ -57,9 +57,7 @@ def outlive(t: int, state: State, here: int, there: int) -> None:
 @kernel
 def starts_at_once(state: State, k: int, job: int) -> bool:
     """Whether a newcomer finds the queue of group ``k`` empty and enough processors free."""
-    return bool(
-        state.pools[Pool.COUNT, 2 * k] == 0 and state.jobs[Job.PROCS, job] <= state.pools[Pool.FREE, k]
-    )
+    return bool(state.pools.count[2 * k] == 0 and state.jobs.procs[job] <= state.pools.free[k])
 
 
 @woven
@@ -68,7 +66,7 @@ def arrive(t: int, state: State, k: int, kind: int, job: int) -> None:
     if kind == CONSERVATIVE:
         conservative.arrive(t, state, k, job)
     elif kind == DBF:
-        state.jobs[DbfJob.DEFINITIVE_AT, job] = -1  # if it was promoted before, that was in the other group
+        DbfJobs(state.jobs).definitive_at[job] = -1  # if it was promoted before, that was in the other group
         dbf.arrive(t, state, k, job)
     else:
         join(state, k, job)
@@ -85,7 +83,7 @@ def is_held_up(t: int, state: State, k: int, kind: int, job: int) -> bool:
     if waits or kind == DBF:
         arrive(t, state, k, kind, job)
         if kind == DBF:
-            if state.jobs[Job.PHASE, job] == Phase.REFUSED:
+            if state.jobs.phase[job] == Phase.REFUSED:
                 waits = False
             elif not waits and not is_provisional(state, job):
                 dbf.begin_runs(t, state, k)
@@ -101,12 +99,12 @@ def is_held_up(t: int, state: State, k: int, kind: int, job: int) -> bool:
 @woven
 def give_back(t: int, state: State, k: int, kind: int, run: int) -> None:
     """A run of group ``k`` is about to be stopped: for a policy with reservations that is an early end."""
-    state.pools[Pool.FREED, k] = 1
+    state.pools.freed[k] = 1
     if kind == EASY:
         forget_run(state, k, run)
     elif kind != STRICT:
         early = 0
-        if state.runs[Run.EXPECTED, run] > t:
+        if state.runs.expected[run] > t:
             release(t, state, k, run)
             if kind == DBF:
                 dbf.leave_base(t, state, k, run)
@@ -123,7 +121,7 @@ def schedule(t: int, state: State, k: int, kind: int) -> None:
     if kind == STRICT:
         strict.strict_pass(t, state, k)
     elif kind == EASY:
-        if state.pools[Pool.COUNT, 2 * k] > 0 and easy.can_change(state, k):
+        if state.pools.count[2 * k] > 0 and easy.can_change(state, k):
             sort_queues(t, state, k)
             easy.easy_pass(t, state, k)
     elif kind == DEEP:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from headway.engine.tables import Clock, Ended, Job, Run, State
+from headway.engine.tables import Ended, State
 from headway.engine.verbs import keep_work, kill, resubmit, stretch
 from headway.jit.kernels import routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT
@@ -54,9 +54,7 @@ from headway.policies.redirection.tables import (
     NOBODY,
     PRINCIPAL,
     REDIRECTION,
-    Note,
-    RedirectionJob,
-    Rule,
+    RedirectionJobs,
 )
 
 NO_PROMISE = -1
@@ -65,28 +63,27 @@ NO_PROMISE = -1
 @routine
 def take_out(t: int, state: State, run: int) -> int:
     """Stop a run, set all counters to 0, and make its job a new one of the redirection group; the job."""
-    job = state.runs[Run.JOB, run]
-    kept = state.memory.rules[Rule.RESTART] == FROM_CHECKPOINT
+    jobs = RedirectionJobs(state.jobs)
+    job = state.runs.job[run]
+    kept = state.memory.rules.restart == FROM_CHECKPOINT
     kill(state, job, Ended.BY_SUSPENSION if kept else Ended.BY_REDIRECTION)
     unwatch(state, job)
     reset(state)
-    state.memory.notes[Note.REDIRECTIONS] += 1
-    state.memory.notes[Note.LAST_AT] = t
-    state.jobs[Job.CLASS, job] = state.jobs[RedirectionJob.CLASS_THERE, job]
-    walltime, plan = state.jobs[RedirectionJob.WALL_THERE, job], state.jobs[RedirectionJob.PLAN_THERE, job]
+    state.memory.notes.redirections += 1
+    state.memory.notes.last_at = t
+    jobs.priority_class[job] = jobs.class_there[job]
+    walltime, plan = jobs.wall_there[job], jobs.plan_there[job]
     if kept:
-        done = t - state.runs[Run.START, run]
+        done = t - state.runs.start[run]
         keep_work(state, job, done)
         walltime -= done
         # A job that has outlived its estimate is expected to last as long as it may.
         plan = plan - done if plan > done else walltime
     resubmit(state, job, walltime, plan)
-    stretch(state, job, state.memory.rules[Rule.BY], state.memory.rules[Rule.OVER])
+    stretch(state, job, state.memory.rules.by, state.memory.rules.over)
     # Redirected jobs stand in the order in which they came here.
-    state.jobs[Job.KEY, job] = (
-        state.jobs[Job.CLASS, job] * CLASS_WEIGHT + state.memory.notes[Note.REDIRECTIONS]
-    )
-    state.jobs[Job.BACKFILL_KEY, job] = state.jobs[Job.KEY, job]
+    jobs.key[job] = jobs.priority_class[job] * CLASS_WEIGHT + state.memory.notes.redirections
+    jobs.backfill_key[job] = jobs.key[job]
     return int(job)
 
 
@@ -99,10 +96,10 @@ def hook_of(here: int, there: int) -> Callable[[int, State], None]:
         close_ended(t, state, REDIRECTION, there)
         outlive(t, state, here, there)
         unwatch_ended(state)
-        for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):  # step 1
+        for job in range(state.clock.first_new, state.clock.last_new):  # step 1
             if is_held_up(t, state, PRINCIPAL, here, job):
                 count(state, job)
-            elif state.memory.notes[Note.SEEN] < state.clock[Clock.RUNS]:
+            elif state.memory.notes.seen < state.clock.runs:
                 watch(state)
         run = chosen(state) if may_redirect(t, state) else NOBODY  # step 2
         if run != NOBODY:
@@ -110,12 +107,10 @@ def hook_of(here: int, there: int) -> Callable[[int, State], None]:
             moved = take_out(t, state, run)
             arrive(t, state, REDIRECTION, there, moved)
             if here != DBF or there != DBF:
-                state.jobs[Job.PROMISE, moved] = (
-                    NO_PROMISE  # it was made for another run, or is of another kind
-                )
+                state.jobs.promise[moved] = NO_PROMISE  # it was made for another run, or is of another kind
         schedule(t, state, PRINCIPAL, here)  # step 3
         schedule(t, state, REDIRECTION, there)
-        if state.memory.notes[Note.SEEN] < state.clock[Clock.RUNS]:
+        if state.memory.notes.seen < state.clock.runs:
             watch(state)
 
     # Compiled code is kept under this name.

@@ -12,6 +12,7 @@ from headway.engine.local import TIMES, Local
 from headway.engine.setup import Setup
 from headway.engine.tables import State, Table
 from headway.errors import UsageError
+from headway.jit.rows import zeros
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE, URGENT_CLASS
 from headway.policies.queueing.policy import Queue
@@ -54,24 +55,23 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), NO_DEADLINE))
 
     def fill(state: State) -> None:
+        jobs = tables.RedirectionJobs(state.jobs)
         assert here.setup.prepare is not None
         here.setup.prepare(state)
         if bases:
             fill_rows(state, deadline)
-        state.jobs[tables.RedirectionJob.CLASS_THERE] = REGULAR_CLASS
+        jobs.class_there[:] = REGULAR_CLASS
         if urgent is not None:
-            state.jobs[tables.RedirectionJob.CLASS_THERE, urgent] = URGENT_CLASS
-        state.jobs[tables.RedirectionJob.WALL_THERE], state.jobs[tables.RedirectionJob.PLAN_THERE] = (
+            jobs.class_there[urgent] = URGENT_CLASS
+        jobs.wall_there[:], jobs.plan_there[:] = (
             elsewhere.walltime,
             there.plan,
         )
-        state.jobs[tables.RedirectionJob.FILE_PLACE] = arrivals.extra.get(
-            "file_place", np.arange(len(arrivals.submit))
-        )
+        jobs.file_place[:] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
 
     def own(state: State) -> dict[str, object]:
         counts = dbf_notes.counts(state) if bases else {}
-        return {"redirections": int(state.memory.notes[tables.Note.REDIRECTIONS]), **counts}
+        return {"redirections": int(state.memory.notes.redirections), **counts}
 
     hook = hook_of(*(each.kind for each in kinds))
     of_dbf = dbf_notes.new_memory(len(bases) * dbf_notes.log_room(len(arrivals.submit)), pools=2)
@@ -135,19 +135,19 @@ def _checked(prepared: Prepared, nested: Spec, name: str) -> Prepared:
 
 def _memory(spec: Spec, by: int, over: int, of_dbf: DbfMemory) -> Memory:
     """The parameters, and nothing noted yet; times in the redirection group are the log's x by / over."""
-    from headway.policies.redirection.tables import BATCH, NEVER_EXCEEDED, Memory, Newcomers, Note, Rule
+    from headway.policies.redirection.tables import BATCH, NEVER_EXCEEDED, Memory, Newcomers, Notes, Rules
 
     theta = spec.number("theta")
-    rules = np.zeros(len(Rule), np.int64)
-    rules[Rule.THETA] = NEVER_EXCEEDED if math.isinf(theta) else int(theta)
-    rules[Rule.FILTER] = FILTERS.index(spec.word("filter"))
-    rules[Rule.CONFLICT] = CONFLICTS.index(spec.word("conflict"))
-    rules[Rule.RESTART] = RESTARTS.index(spec.word("restart"))
+    rules = zeros(Rules)
+    rules.theta = NEVER_EXCEEDED if math.isinf(theta) else int(theta)
+    rules.filter = FILTERS.index(spec.word("filter"))
+    rules.conflict = CONFLICTS.index(spec.word("conflict"))
+    rules.restart = RESTARTS.index(spec.word("restart"))
     if by != over:
-        rules[Rule.BY], rules[Rule.OVER] = by, over
-    notes = np.zeros(len(Note), np.int64)
-    notes[Note.LAST_AT] = -NEVER
-    newcomers = np.zeros((len(Newcomers), BATCH), np.int64)
+        rules.by, rules.over = by, over
+    notes = zeros(Notes)
+    notes.last_at = -NEVER
+    newcomers = zeros(Newcomers, BATCH)
     return Memory(rules, notes, newcomers, *of_dbf)
 
 
@@ -165,9 +165,9 @@ def local(principal: Local, bases: list[int]) -> Local:
     """How jobs join and leave the principal group; ``bases`` are the groups under DBF, which notes more."""
     from headway.policies.deadline import notes
     from headway.policies.redirection.counters import renumber_runs
-    from headway.policies.redirection.tables import LISTS, RedirectionJob
+    from headway.policies.redirection.tables import LISTS, RedirectionJobs
 
-    times = (*TIMES, RedirectionJob.WALL_THERE, RedirectionJob.PLAN_THERE)
+    times = (*TIMES, RedirectionJobs["wall_there"], RedirectionJobs["plan_there"])
     return replace(
         principal,
         catches_up=False,

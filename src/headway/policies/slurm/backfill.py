@@ -42,12 +42,9 @@ from headway.policies.slurm.tables.bits import (
     size_of,
 )
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Array
-from headway.policies.slurm.tables.passes import Count, Plan, Record, Scratch, SlurmClock
+from headway.policies.slurm.tables.life import Arrays
+from headway.policies.slurm.tables.passes import Scratch
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.settings import Setting
-from headway.policies.slurm.tables.sites import Holder, Partition, SlurmNode
 
 
 @kernel
@@ -57,24 +54,21 @@ def count_search(memory: Memory, job: int, part: int) -> bool:
     Jobs without an association are not bounded by one.
     """
     counts, settings = memory.counts, memory.settings
-    user, association = memory.jobs[SlurmJob.USER, job], memory.jobs[SlurmJob.ASSOCIATION, job]
+    user, association = memory.jobs.user[job], memory.jobs.association[job]
     both = user * memory.partitions.shape[1] + part
-    user_bound = settings[Setting.BF_MAX_USER] if settings[Setting.BF_MAX_ASSOC] == 0 else 0
+    user_bound = settings.bf_max_user if settings.bf_max_assoc == 0 else 0
     if (
-        0 < settings[Setting.BF_MAX_USER_PART] <= counts[Count.USER_PARTITION, both]
-        or 0 < settings[Setting.BF_MAX_PART] <= counts[Count.PARTITION, part]
-        or (
-            association != UNSET
-            and 0 < settings[Setting.BF_MAX_ASSOC] <= counts[Count.ASSOCIATION, association]
-        )
-        or 0 < user_bound <= counts[Count.USER, user]
+        0 < settings.bf_max_user_part <= counts.user_partition[both]
+        or 0 < settings.bf_max_part <= counts.partition[part]
+        or (association != UNSET and 0 < settings.bf_max_assoc <= counts.association[association])
+        or 0 < user_bound <= counts.user[user]
     ):
         return False
-    counts[Count.USER_PARTITION, both] += 1
-    counts[Count.PARTITION, part] += 1
+    counts.user_partition[both] += 1
+    counts.partition[part] += 1
     if association != UNSET:
-        counts[Count.ASSOCIATION, association] += 1
-    counts[Count.USER, user] += 1
+        counts.association[association] += 1
+    counts.user[user] += 1
     return True
 
 
@@ -83,13 +77,13 @@ def lay_open(state: State, job: int, part: int) -> None:
     """The nodes on which a job might start now into the set WINDOW: those with something free, or, where that
     is known, that will do for it."""
     memory = state.memory
-    sets, features = memory.words_sets, memory.jobs[SlurmJob.FEATURES, job]
+    sets, features = memory.words_sets, memory.jobs.features[job]
     whole = whole_nodes(memory, job, part)
     open_nodes = Scratch.IDLE if whole else Scratch.OPEN
     for word in range(sets.shape[1]):
         here = sets[Scratch.OPEN, word] & sets[open_nodes, word] & memory.words_members[part, word]
         sets[Scratch.WINDOW, word] = here & memory.words_features[features, word]
-    if not whole and memory.jobs[SlurmJob.ADAPTED, job] == UNSET and looks_by_node(memory, job, part):
+    if not whole and memory.jobs.adapted[job] == UNSET and looks_by_node(memory, job, part):
         openings = openings_for(state, job, part)
         for word in range(sets.shape[1] if openings >= 0 else 0):
             sets[Scratch.WINDOW, word] &= memory.words_open[openings, word]
@@ -102,16 +96,16 @@ def may_start(state: State, place: int, now: int) -> bool:
     It must end before a plan begins on a node, so as many nodes as it wants must be free long enough.
     """
     memory = state.memory
-    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    job, part = memory.queue.job[place], memory.queue.partition[place]
     if job == GONE:
         return False
     if not eligible(memory, job, now):
         return waits_for_a_start(memory, job)
-    if memory.jobs[SlurmJob.SIZED, job] < 1 or asks_gres(memory, job) > 0:
+    if memory.jobs.sized[job] < 1 or asks_gres(memory, job) > 0:
         return True  # its search changes its priority, or the weights of nodes
     if suspends(memory) or takes_places(memory, job, part):
         return True  # others make room for it
-    if memory.jobs[SlurmJob.DEADLINE, job] != UNSET:
+    if memory.jobs.deadline[job] != UNSET:
         return True  # it may have to be cancelled
     least, (minutes, _) = fewest_nodes(memory, job, part), minutes_of(memory, job, part, now)
     lay_open(state, job, part)
@@ -126,18 +120,18 @@ def begin_cycle(state: State, now: int) -> None:
     """Forget the last cycle."""
     memory = state.memory
     clock = memory.clock
-    clock[SlurmClock.CYCLES] += 1
-    clock[SlurmClock.PLANS] = clock[SlurmClock.SEARCHED] = clock[SlurmClock.CYCLE_STARTS] = 0
-    clock[SlurmClock.STAMPED] = clock[SlurmClock.UNSURE] = 0
+    clock.cycles += 1
+    clock.plans = clock.searched = clock.cycle_starts = 0
+    clock.stamped = clock.unsure = 0
     empty(memory.words_sets, Scratch.USABLE)
     for node in range(memory.nodes.shape[1]):
-        if memory.nodes[SlurmNode.USABLE, node] > 0:
+        if memory.nodes.usable[node] > 0:
             put(memory.words_sets, Scratch.USABLE, node)
     for word in range(memory.words_sets.shape[1]):
         memory.words_sets[Scratch.ALLOWED, word] = ALL
     clear_table(memory, now)
     for qos in range(memory.holders.shape[1]):
-        memory.holders[Holder.BLOCKED, qos] = UNSET
+        memory.holders.blocked[qos] = UNSET
     for row in range(memory.counts.shape[0]):
         for column in range(memory.counts.shape[1]):
             memory.counts[row, column] = 0
@@ -146,24 +140,24 @@ def begin_cycle(state: State, now: int) -> None:
 @kernel
 def is_searched(memory: Memory, job: int, part: int, now: int) -> bool:
     """Whether a start is searched for a job in a partition; where one is not, the job is told why."""
-    if job == GONE or not eligible(memory, job, now) or memory.partitions[Partition.UP, part] == 0:
+    if job == GONE or not eligible(memory, job, now) or memory.partitions.up[part] == 0:
         return False
-    cycle = memory.clock[SlurmClock.CYCLES]
-    if array_is_full(memory, job, 0) or refused_before(memory, job, part, Array.REFUSED_CYCLE, cycle):
+    cycle = memory.clock.cycles
+    if array_is_full(memory, job, 0) or refused_before(memory, job, part, Arrays["refused_cycle"], cycle):
         return False
     if begun_elsewhere(memory, job, part):
         return False
     if standing_in(memory, job, part) == Reason.QOS_NOT_ALLOWED:
-        memory.jobs[SlurmJob.REASON, job] = Reason.QOS_NOT_ALLOWED
-        memory.clock[SlurmClock.STAMPED] = 1
+        memory.jobs.reason[job] = Reason.QOS_NOT_ALLOWED
+        memory.clock.stamped = 1
         return False
-    if memory.settings[Setting.LIMIT_STOPS] == 0 and is_limited(memory, job, part):
+    if memory.settings.limit_stops == 0 and is_limited(memory, job, part):
         return False
     if took_victims(memory, job) or not count_search(memory, job, part):
         return False
-    if memory.settings[Setting.BF_LICENCES] == 0 and not licences_free(memory, job):
-        memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
-        refuse_array(memory, job, part, Array.REFUSED_CYCLE, cycle)
+    if memory.settings.bf_licences == 0 and not licences_free(memory, job):
+        memory.jobs.reason[job] = Reason.LICENCES
+        refuse_array(memory, job, part, Arrays["refused_cycle"], cycle)
         return False
     return True
 
@@ -174,16 +168,16 @@ def settle_array(memory: Memory, job: int, part: int, place: int) -> None:
 
     Not if as many plans as tasks were made, in whichever partitions.
     """
-    enough = memory.clock[SlurmClock.PLANS] <= place or memory.plans[Plan.END, place] < 0
+    enough = memory.clock.plans <= place or memory.plans.end[place] < 0
     if not enough:
         plans = count_array_plan(memory, job)
-        enough = plans >= memory.settings[Setting.BF_MAX_ARRAY]
-        if memory.settings[Setting.ARRAY_LIMITS_PLANS] > 0:
+        enough = plans >= memory.settings.bf_max_array
+        if memory.settings.array_limits_plans > 0:
             enough = enough or array_is_full(memory, job, plans)
-        if memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 1] != UNSET:
+        if memory.lists[memory.jobs.partitions[job], 1] != UNSET:
             enough = enough or plans >= tasks_in_queue(memory, job, part)
     if enough:
-        refuse_array(memory, job, part, Array.REFUSED_CYCLE, memory.clock[SlurmClock.CYCLES])
+        refuse_array(memory, job, part, Arrays["refused_cycle"], memory.clock.cycles)
 
 
 @routine
@@ -195,38 +189,36 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     """
     memory = state.memory
     begin_cycle(state, now)
-    if memory.settings[Setting.CIRCLES] > 0:
+    if memory.settings.circles > 0:
         sort_as_slurm(memory, now)
-    memory.clock[SlurmClock.OF_PASS] = now
+    memory.clock.of_pass = now
     note_nodes(state)
-    if memory.settings[Setting.RESERVE_RUNNING] > 0:
+    if memory.settings.reserve_running > 0:
         enter_running(state)
-    last, plans, starts, left = memory.clock[SlurmClock.QUEUED] - 1, -1, 0, 0
-    for place in range(memory.clock[SlurmClock.QUEUED]):
-        if memory.clock[SlurmClock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
+    last, plans, starts, left = memory.clock.queued - 1, -1, 0, 0
+    for place in range(memory.clock.queued):
+        if memory.clock.searched >= memory.settings.bf_max_test:
             break
-        if not whole and (
-            plans != memory.clock[SlurmClock.PLANS] or starts != memory.clock[SlurmClock.CYCLE_STARTS]
-        ):
-            plans, starts = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
+        if not whole and (plans != memory.clock.plans or starts != memory.clock.cycle_starts):
+            plans, starts = memory.clock.plans, memory.clock.cycle_starts
             while last >= place and not may_start(state, last, now):
                 last -= 1
         if place > last:
-            memory.clock[SlurmClock.UNSURE] = 1 - memory.clock[SlurmClock.STAMPED]
+            memory.clock.unsure = 1 - memory.clock.stamped
             break
-        job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+        job, part = memory.queue.job[place], memory.queue.partition[place]
         if not is_searched(memory, job, part, now):
             continue
         if is_too_late(memory, job, part, now):
             cancel(state, job, Reason.DEADLINE, now)
             left += 1
             continue
-        planned, started = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
+        planned, started = memory.clock.plans, memory.clock.cycle_starts
         if not search(state, place, now):
             break
-        if memory.jobs[SlurmJob.ARRAY, job] != UNSET and memory.clock[SlurmClock.CYCLE_STARTS] == started:
+        if memory.jobs.array[job] != UNSET and memory.clock.cycle_starts == started:
             settle_array(memory, job, part, planned)
-        if 0 < memory.settings[Setting.BF_MAX_START] <= memory.clock[SlurmClock.CYCLE_STARTS]:
+        if 0 < memory.settings.bf_max_start <= memory.clock.cycle_starts:
             break
-    if memory.clock[SlurmClock.CYCLE_STARTS] + left > 0:
+    if memory.clock.cycle_starts + left > 0:
         close_gaps(memory)

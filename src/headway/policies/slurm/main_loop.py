@@ -26,12 +26,10 @@ from headway.policies.slurm.queue.queue import (
     waives,
 )
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Array, Reservation
-from headway.policies.slurm.tables.passes import Record, Scratch, SlurmClock
+from headway.policies.slurm.tables.life import Arrays
+from headway.policies.slurm.tables.passes import Scratch
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.settings import Setting, Waiver
-from headway.policies.slurm.tables.sites import Partition, SlurmNode
+from headway.policies.slurm.tables.settings import Waiver
 
 TOO_FEW = 4
 """A job for which the pass has too few nodes left in its partition."""
@@ -49,16 +47,16 @@ KNOWN = 8
 def begin_pass(memory: Memory) -> None:
     """All usable nodes are available, no partition has failed."""
     for node in range(memory.nodes.shape[1]):
-        memory.sets[Scratch.AVAILABLE, node] = memory.nodes[SlurmNode.USABLE, node] > 0
+        memory.sets[Scratch.AVAILABLE, node] = memory.nodes.usable[node] > 0
     for part in range(memory.partitions.shape[1]):
-        memory.partitions[Partition.FAILED, part] = memory.partitions[Partition.TESTED, part] = 0
-    memory.clock[SlurmClock.PASSES] += 1
+        memory.partitions.failed[part] = memory.partitions.tested[part] = 0
+    memory.clock.passes += 1
 
 
 @kernel
 def fail_partition(memory: Memory, part: int) -> None:
     """No more jobs of this partition in this pass, and none of others on its nodes."""
-    memory.partitions[Partition.FAILED, part] = 1
+    memory.partitions.failed[part] = 1
     for node in range(memory.nodes.shape[1]):
         if memory.members[part, node] > 0:
             memory.sets[Scratch.AVAILABLE, node] = 0
@@ -83,19 +81,19 @@ def lose_nodes(memory: Memory, row: int) -> None:
 @kernel
 def names_all(memory: Memory, job: int) -> bool:
     """Whether a job requires by name as many nodes as it wants."""
-    row, count = memory.jobs[SlurmJob.REQUIRED, job], 0
+    row, count = memory.jobs.required[job], 0
     for node in range(memory.nodes.shape[1]):
         count += memory.required[row, node]
-    return row > 0 and count >= memory.jobs[SlurmJob.MIN_NODES, job]
+    return row > 0 and count >= memory.jobs.min_nodes[job]
 
 
 @kernel
 def misses_named(memory: Memory, job: int) -> bool:
     """Whether nodes that a job requires are not available, as was found out before or since they are down."""
-    row, known = memory.jobs[SlurmJob.REQUIRED, job], memory.jobs[SlurmJob.REASON, job] == Reason.NODES_AWAY
+    row, known = memory.jobs.required[job], memory.jobs.reason[job] == Reason.NODES_AWAY
     for node in range(memory.nodes.shape[1] if row > 0 else 0):
         lacks = memory.required[row, node] > memory.sets[Scratch.AVAILABLE, node]
-        if lacks and (known or memory.nodes[SlurmNode.USABLE, node] <= 0):
+        if lacks and (known or memory.nodes.usable[node] <= 0):
             return True
     return False
 
@@ -104,12 +102,12 @@ def misses_named(memory: Memory, job: int) -> bool:
 def hold_up(memory: Memory, place: int, now: int, stops: bool) -> None:
     """What a job that was not started keeps from the others: the nodes that it names, or, where it ``stops``
     them, its reservation or its partition."""
-    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-    mine = memory.jobs[SlurmJob.RESERVATION, job]
+    job, part = memory.queue.job[place], memory.queue.partition[place]
+    mine = memory.jobs.reservation[job]
     if names_all(memory, job):
-        lose_nodes(memory, memory.jobs[SlurmJob.REQUIRED, job])
+        lose_nodes(memory, memory.jobs.required[job])
     elif stops and mine != UNSET:
-        memory.reservations[Reservation.FAILED, mine] = memory.clock[SlurmClock.PASSES]
+        memory.reservations.failed[mine] = memory.clock.passes
     elif stops and holds_back(memory, place, now):
         fail_partition(memory, part)
 
@@ -117,16 +115,12 @@ def hold_up(memory: Memory, place: int, now: int, stops: bool) -> None:
 @kernel
 def is_open(memory: Memory, job: int, part: int) -> bool:
     """Whether the main loop may start a job in a partition: it is up, and its limit allows the job's."""
-    if memory.partitions[Partition.UP, part] == 0:
-        memory.jobs[SlurmJob.REASON, job] = Reason.PARTITION_DOWN
+    if memory.partitions.up[part] == 0:
+        memory.jobs.reason[job] = Reason.PARTITION_DOWN
         return False
-    longest = memory.partitions[Partition.MAX_MINUTES, part]
-    if (
-        longest != UNSET
-        and memory.jobs[SlurmJob.LIMIT, job] > longest
-        and not waives(memory, job, Waiver.TIME)
-    ):
-        memory.jobs[SlurmJob.REASON, job] = Reason.PARTITION_TIME_LIMIT
+    longest = memory.partitions.max_minutes[part]
+    if longest != UNSET and memory.jobs.limit[job] > longest and not waives(memory, job, Waiver.TIME):
+        memory.jobs.reason[job] = Reason.PARTITION_TIME_LIMIT
         return False
     return True
 
@@ -140,13 +134,13 @@ def main_pass(state: State, now: int, full: bool) -> bool:
     """
     memory = state.memory
     begin_pass(memory)
-    if memory.settings[Setting.CIRCLES] > 0:
+    if memory.settings.circles > 0:
         sort_as_slurm(memory, now)
-    memory.clock[SlurmClock.OF_PASS] = now
+    memory.clock.of_pass = now
     tested = starts = left = 0
-    number, stamped = memory.clock[SlurmClock.PASSES], False
-    for place in range(memory.clock[SlurmClock.QUEUED]):
-        job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    number, stamped = memory.clock.passes, False
+    for place in range(memory.clock.queued):
+        job, part = memory.queue.job[place], memory.queue.partition[place]
         if job == GONE:
             continue
         if not eligible(memory, job, now):
@@ -156,31 +150,31 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             continue
         if not is_open(memory, job, part) or took_victims(memory, job):
             continue
-        if 0 < memory.settings[Setting.MAX_STARTS] <= starts:
+        if 0 < memory.settings.max_starts <= starts:
             break
-        if refused_before(memory, job, part, Array.REFUSED_PASS, number):
+        if refused_before(memory, job, part, Arrays["refused_pass"], number):
             continue
         if array_is_full(memory, job, 0):
-            memory.jobs[SlurmJob.REASON, job] = Reason.ARRAY_LIMIT
+            memory.jobs.reason[job] = Reason.ARRAY_LIMIT
             continue
-        memory.partitions[Partition.TESTED, part] += 1
-        if 0 < memory.settings[Setting.PARTITION_DEPTH] < memory.partitions[Partition.TESTED, part]:
-            refuse_array(memory, job, part, Array.REFUSED_PASS, number)
+        memory.partitions.tested[part] += 1
+        if 0 < memory.settings.partition_depth < memory.partitions.tested[part]:
+            refuse_array(memory, job, part, Arrays["refused_pass"], number)
             continue
-        if not full and tested > memory.settings[Setting.QUEUE_DEPTH]:
+        if not full and tested > memory.settings.queue_depth:
             break
         tested += 1
-        mine = memory.jobs[SlurmJob.RESERVATION, job]
+        mine = memory.jobs.reservation[job]
         if mine != UNSET:
-            if memory.reservations[Reservation.FAILED, mine] == number:
+            if memory.reservations.failed[mine] == number:
                 continue
-        elif memory.partitions[Partition.FAILED, part] > 0:
-            memory.jobs[SlurmJob.REASON, job] = Reason.PRIORITY
-            refuse_array(memory, job, part, Array.REFUSED_PASS, number)
+        elif memory.partitions.failed[part] > 0:
+            memory.jobs.reason[job] = Reason.PRIORITY
+            refuse_array(memory, job, part, Arrays["refused_pass"], number)
             stamped = True
             continue
         outcome = test(state, place, now)
-        if outcome == NO_LICENCE and memory.settings[Setting.BF_LICENCES] > 0:
+        if outcome == NO_LICENCE and memory.settings.bf_licences > 0:
             stamped = True
             break
         if outcome == STARTED:
@@ -189,13 +183,13 @@ def main_pass(state: State, now: int, full: bool) -> bool:
         if outcome == CANCELLED:
             left += 1
             continue
-        refuse_array(memory, job, part, Array.REFUSED_PASS, number)
+        refuse_array(memory, job, part, Arrays["refused_pass"], number)
         if outcome in (TOO_FEW, NOT_ALLOWED):
             stamped = True
         if outcome == TOO_FEW:
             fail_partition(memory, part)
         elif outcome not in (KNOWN, NO_LICENCE):
-            limit_stops = outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0
+            limit_stops = outcome == LIMITED and memory.settings.limit_stops > 0
             hold_up(memory, place, now, outcome == BUSY or limit_stops)
     if starts + left > 0:
         close_gaps(memory)
@@ -207,7 +201,7 @@ def larger_partition(memory: Memory, size: int) -> int:
     """How many nodes the smallest partition with more than ``size`` has; -1: none has."""
     found = UNSET
     for part in range(memory.partitions.shape[1]):
-        nodes = memory.partitions[Partition.NODES, part]
+        nodes = memory.partitions.nodes[part]
         if nodes > size and (found == UNSET or nodes < found):
             found = nodes
     return int(found)
@@ -224,10 +218,10 @@ def start_who_ran(state: State, first: int, now: int) -> None:
     begin_pass(memory)
     size = larger_partition(memory, 0)
     while size != UNSET:
-        for place in range(first, memory.clock[SlurmClock.QUEUED]):
-            job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-            here = job != GONE and memory.partitions[Partition.NODES, part] == size
-            if here and memory.jobs[SlurmJob.RAN, job] > 0:
+        for place in range(first, memory.clock.queued):
+            job, part = memory.queue.job[place], memory.queue.partition[place]
+            here = job != GONE and memory.partitions.nodes[part] == size
+            if here and memory.jobs.ran[job] > 0:
                 adapt(memory, place)
                 try_start(state, Scratch.AVAILABLE, job, part, now, MAIN, minutes_in(memory, job, part))
         size = larger_partition(memory, size)
@@ -238,27 +232,27 @@ def start_who_ran(state: State, first: int, now: int) -> None:
 def test(state: State, place: int, now: int) -> int:
     """Start the job of a record if it can be: STARTED, or why not."""
     memory = state.memory
-    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    job, part = memory.queue.job[place], memory.queue.partition[place]
     if is_too_late(memory, job, part, now):
         cancel(state, job, Reason.DEADLINE, now)
         return CANCELLED
     reason = before_selection(memory, job, part)
     if reason != Reason.NONE:
-        known = is_of_limit(memory.jobs[SlurmJob.REASON, job])
+        known = is_of_limit(memory.jobs.reason[job])
         hold_by_limit(memory, job, reason)
         return KNOWN if known else LIMITED
     if misses_named(memory, job):
-        memory.jobs[SlurmJob.REASON, job] = Reason.NODES_AWAY
+        memory.jobs.reason[job] = Reason.NODES_AWAY
         return KNOWN
-    if available_nodes(memory, part) < memory.jobs[SlurmJob.MIN_NODES, job]:
-        memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
+    if available_nodes(memory, part) < memory.jobs.min_nodes[job]:
+        memory.jobs.reason[job] = Reason.RESOURCES
         return TOO_FEW
     if not licences_free(memory, job):
-        memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
+        memory.jobs.reason[job] = Reason.LICENCES
         return NO_LICENCE
     reason = standing_in(memory, job, part)
     if reason != Reason.NONE:
-        memory.jobs[SlurmJob.REASON, job] = reason
+        memory.jobs.reason[job] = reason
         return NOT_ALLOWED
     adapt(memory, place)
     minutes = by_deadline(memory, job, now, minutes_in(memory, job, part))

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, hold_earliest
-from headway.engine.tables import Clock, Job, List, Pool, Run, State, Why
+from headway.engine.tables import State, Why
 from headway.engine.verbs import relabel, wake
 from headway.jit.kernels import routine
 from headway.policies.deadline.places import insert, place_by_rule, put, put_behind_all
@@ -33,7 +33,7 @@ from headway.policies.deadline.tables import (
     BEHIND,
     NO_DEADLINE,
     NO_WAY,
-    DbfJob,
+    DbfJobs,
     first_provisional,
     is_provisional,
 )
@@ -49,7 +49,7 @@ from headway.policies.urgent.lists import (
 )
 from headway.policies.urgent.plan import Q, start_due
 from headway.policies.urgent.processors import is_urgent
-from headway.policies.urgent.tables import DEFINITIVE_BASE, MACHINE, NO_JOB, Note, Rule, UjfbJob, count
+from headway.policies.urgent.tables import DEFINITIVE_BASE, MACHINE, NO_JOB, UjfbJobs
 from headway.policies.urgent.ujfb import arrive_urgent, resume_free, settle, try_waiting
 from headway.units import NEVER
 
@@ -57,33 +57,34 @@ from headway.units import NEVER
 @routine
 def note_and_promote(t: int, state: State) -> None:
     """Count who was moved to a later start, and let the chosen jobs become definitive."""
+    jobs = DbfJobs(state.jobs)
     chosen = 0
-    for place in range(first_provisional(state, MACHINE), state.pools[Pool.TAIL, Q]):
+    for place in range(first_provisional(state, MACHINE), state.pools.tail[Q]):
         if not waits(state, place):
             continue
         job = job_at(state, place)
-        before = state.jobs[DbfJob.HAD_START, job]
-        if before != NOT_RESERVED and state.jobs[Job.RESERVED, job] > before:
-            state.jobs[DbfJob.DISPLACED_TIMES, job] += 1
-            count(state, Note.DISPLACEMENTS, 1)
-        if state.jobs[DbfJob.CHOSEN, job]:
-            state.lists[List.SCRATCH, chosen] = leave(state, Q, place)
+        before = jobs.had_start[job]
+        if before != NOT_RESERVED and jobs.reserved[job] > before:
+            jobs.displaced_times[job] += 1
+            state.memory.notes.displacements += 1
+        if jobs.chosen[job]:
+            state.lists.scratch[chosen] = leave(state, Q, place)
             chosen += 1
     for i in range(chosen):
-        job = state.lists[List.SCRATCH, i]
-        state.jobs[Job.KEY, job] -= BEHIND
-        state.jobs[DbfJob.DEFINITIVE_AT, job] = t
-        enter(state, Q, job, state.jobs[Job.KEY, job])
-    count(state, Note.PROMOTIONS, chosen)
+        job = state.lists.scratch[i]
+        jobs.key[job] -= BEHIND
+        jobs.definitive_at[job] = t
+        enter(state, Q, job, jobs.key[job])
+    state.memory.notes.promotions += chosen
 
 
 @routine
 def make_way(t: int, state: State, urgent: int) -> None:
     """An urgent job has come: place the provisional jobs by the strict rule, whatever deadline breaks."""
     lay_definitive(t, state, DEFINITIVE_BASE)
-    first, tail = first_provisional(state, MACHINE), state.pools[Pool.TAIL, Q]
+    first, tail = first_provisional(state, MACHINE), state.pools.tail[Q]
     for place in range(first, tail):
-        state.jobs[DbfJob.CHOSEN, job_at(state, place)] = 0
+        DbfJobs(state.jobs).chosen[job_at(state, place)] = 0
     turn = 0
     while place_by_rule(t, state, MACHINE, NO_JOB, first, turn) == NO_WAY:
         give_up_late(state, first, tail, urgent)
@@ -94,94 +95,96 @@ def make_way(t: int, state: State, urgent: int) -> None:
 @routine
 def make_anew(t: int, state: State) -> None:
     """Place all waiting jobs anew; if an urgent job has come, by the strict rule."""
+    jobs = UjfbJobs(state.jobs)
     notes = state.memory.notes
-    urgent = notes[Note.CAME]
-    notes[Note.CAME], notes[Note.CHANGED], notes[Note.HOLDS_URGENT] = NO_JOB, 0, 0
+    urgent = notes.came
+    notes.came, notes.changed, notes.holds_urgent = NO_JOB, 0, 0
     place_definitive(t, state)
     if urgent == NO_JOB:
-        for place in range(first_provisional(state, MACHINE), state.pools[Pool.TAIL, Q]):
+        for place in range(first_provisional(state, MACHINE), state.pools.tail[Q]):
             if waits(state, place):
                 put(t, state, MACHINE, job_at(state, place))
         return
     make_way(t, state, urgent)
     give_up_late(state, first_definitive(state), first_provisional(state, MACHINE), urgent)
-    for i in range(state.memory.notes[Note.ASIDE]):
+    for i in range(state.memory.notes.aside):
         job = state.memory.suspended[i]
-        if state.jobs[UjfbJob.HELD_UNTIL, job] > state.jobs[DbfJob.DEADLINE, job]:
-            give_up(state, job, state.jobs[UjfbJob.BEGUN, job] + state.jobs[Job.PLAN, job], urgent)
+        if jobs.held_until[job] > jobs.deadline[job]:
+            give_up(state, job, jobs.begun[job] + jobs.plan[job], urgent)
             if is_provisional(state, job):
-                state.jobs[Job.KEY, job] -= BEHIND
+                jobs.key[job] -= BEHIND
 
 
 @routine
 def place_newcomer(t: int, state: State, job: int) -> None:
     """DBF on arrival: a job that can keep its deadline is provisional, any other one definitive."""
-    state.jobs[Job.RESERVED, job] = NOT_RESERVED
-    if state.jobs[DbfJob.DEADLINE, job] != NO_DEADLINE:
-        begin = hold_earliest(state, MACHINE, job, t, 0, state.jobs[DbfJob.DEADLINE, job])
-        if begin + state.jobs[Job.PLAN, job] <= state.jobs[DbfJob.DEADLINE, job]:
-            state.jobs[Job.RESERVED, job] = state.jobs[DbfJob.FIRST_GIVEN, job] = begin
-            state.jobs[Job.KEY, job] += BEHIND
-            enter(state, Q, job, state.jobs[Job.KEY, job])
-            state.jobs[Job.PROMISE, job] = state.jobs[DbfJob.DEADLINE, job]
-            count(state, Note.ACCEPTED_JOBS, 1)
+    jobs = DbfJobs(state.jobs)
+    jobs.reserved[job] = NOT_RESERVED
+    if jobs.deadline[job] != NO_DEADLINE:
+        begin = hold_earliest(state, MACHINE, job, t, 0, jobs.deadline[job])
+        if begin + jobs.plan[job] <= jobs.deadline[job]:
+            jobs.reserved[job] = jobs.first_given[job] = begin
+            jobs.key[job] += BEHIND
+            enter(state, Q, job, jobs.key[job])
+            jobs.promise[job] = jobs.deadline[job]
+            state.memory.notes.accepted_jobs += 1
             return
-        count(state, Note.LATE_ON_ARRIVAL, 1)
-    state.jobs[DbfJob.DEADLINE, job] = NEVER
+        state.memory.notes.late_on_arrival += 1
+    jobs.deadline[job] = NEVER
     lay_definitive(t, state, DEFINITIVE_BASE)
     first = first_provisional(state, MACHINE)
     if insert(t, state, MACHINE, job, first, False) == NO_WAY:
         put_behind_all(t, state, MACHINE, job, first)
-        count(state, Note.SAFETY_NET, 1)
+        state.memory.notes.safety_net += 1
     else:
         note_and_promote(t, state)
-    enter(state, Q, job, state.jobs[Job.KEY, job])
-    state.jobs[DbfJob.FIRST_GIVEN, job] = state.jobs[Job.RESERVED, job]
-    state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job] + state.jobs[Job.PLAN, job]
+    enter(state, Q, job, jobs.key[job])
+    jobs.first_given[job] = jobs.reserved[job]
+    jobs.promise[job] = jobs.reserved[job] + jobs.plan[job]
 
 
 @routine
 def start_all_due(t: int, state: State) -> None:
     """Start the regular jobs that are due, and note when the next ones are."""
     due, following = 0, NEVER
-    for place in range(first_definitive(state), state.pools[Pool.TAIL, Q]):
+    for place in range(first_definitive(state), state.pools.tail[Q]):
         job = job_at(state, place)
-        if waits(state, place) and state.jobs[Job.RESERVED, job] == t:
-            state.lists[List.SCRATCH, due] = job
+        if waits(state, place) and state.jobs.reserved[job] == t:
+            state.lists.scratch[due] = job
             due += 1
         elif waits(state, place):
-            following = min(following, state.jobs[Job.RESERVED, job])
-    state.memory.notes[Note.NEXT_START] = following
+            following = min(following, state.jobs.reserved[job])
+    state.memory.notes.next_start = following
     start_due(t, state, due)
 
 
 def ujfb_deadlines(t: int, state: State) -> None:
     """UJFB over DBF, on the whole machine."""
     freed = settle(t, state, True)
-    if state.memory.rules[Rule.FINISHES] and state.memory.notes[Note.NEXT_OVERRUN] <= t:
+    if state.memory.rules.finishes and state.memory.notes.next_overrun <= t:
         go_on(t, state, True)
-    if state.memory.notes[Note.URGENT_WAITING] > 0:
+    if state.memory.notes.urgent_waiting > 0:
         try_waiting(t, state)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         if is_urgent(state, job):
             arrive_urgent(t, state, job)
-    if freed and state.memory.notes[Note.ASIDE] > 0:
+    if freed and state.memory.notes.aside > 0:
         resume_free(t, state)
-    run = state.clock[Clock.RUNS]
-    if state.memory.notes[Note.CHANGED]:
+    run = state.clock.runs
+    if state.memory.notes.changed:
         make_anew(t, state)
-    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+    for job in range(state.clock.first_new, state.clock.last_new):
         if not is_urgent(state, job):
             place_newcomer(t, state, job)
     start_all_due(t, state)
-    if state.memory.rules[Rule.LENDING]:
-        while state.memory.notes[Note.NEXT_START] != t and lend_idle(t, state):
+    if state.memory.rules.lending:
+        while state.memory.notes.next_start != t and lend_idle(t, state):
             make_anew(t, state)
             start_all_due(t, state)
-        if state.memory.rules[Rule.SWAPS_WHOLE]:
+        if state.memory.rules.swaps_whole:
             wake_for_swaps(t, state)
-    for started in range(run, state.clock[Clock.RUNS]):
-        if state.jobs[DbfJob.DEFINITIVE_AT, state.runs[Run.JOB, started]] >= 0:
+    for started in range(run, state.clock.runs):
+        if DbfJobs(state.jobs).definitive_at[state.runs.job[started]] >= 0:
             relabel(state, started, Why.PROMOTED)
-    if state.memory.rules[Rule.FINISHES]:
-        wake(state, state.memory.notes[Note.NEXT_OVERRUN])
+    if state.memory.rules.finishes:
+        wake(state, state.memory.notes.next_overrun)

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED
-from headway.engine.tables import GONE, Entry, Job, Pool, State, Why
+from headway.engine.tables import GONE, JobTable, State, Why
 from headway.engine.verbs import start, wake
 from headway.jit.kernels import kernel, routine
 from headway.policies.urgent.plan import (
-    ROW,
     URGENT_KEY,
     Q,
     begin_anew,
@@ -36,11 +35,8 @@ from headway.policies.urgent.tables import (
     MACHINE,
     NO_JOB,
     NO_PROCESSOR,
-    Note,
-    Processor,
-    Rule,
-    UjfbJob,
-    count,
+    Processors,
+    UjfbJobs,
 )
 from headway.policies.urgent.ujfb import (
     admit,
@@ -59,38 +55,41 @@ ONE_MINUTE = 60 * SECOND
 @routine
 def go_on(t: int, state: State, plan_too: bool) -> None:
     """Urgent jobs that have used up what they were expected to need are expected to need as much again."""
+    jobs = UjfbJobs(state.jobs)
     following = NEVER
     for p in range(state.memory.processors.shape[1]):
-        job = state.memory.processors[Processor.USER, p]
-        if job == NO_JOB or state.jobs[UjfbJob.FIRST_PROCESSOR, job] != p or not is_urgent(state, job):
+        job = state.memory.processors.user[p]
+        if job == NO_JOB or jobs.first_processor[job] != p or not is_urgent(state, job):
             continue
-        if state.jobs[UjfbJob.HELD_UNTIL, job] <= t:
-            end = t + max(state.jobs[Job.PLAN, job], ONE_MINUTE)
-            state.jobs[UjfbJob.HELD_UNTIL, job] = end
-            hold(t, state, end, state.jobs[UjfbJob.OWN_ALONE, job], plan_too)
-            state.memory.notes[Note.CAME], state.memory.notes[Note.CHANGED] = job, 1
-        following = min(following, state.jobs[UjfbJob.HELD_UNTIL, job])
-    state.memory.notes[Note.NEXT_OVERRUN] = following
-    if state.memory.notes[Note.ASIDE] > 0:
+        if jobs.held_until[job] <= t:
+            end = t + max(jobs.plan[job], ONE_MINUTE)
+            jobs.held_until[job] = end
+            hold(t, state, end, jobs.own_alone[job], plan_too)
+            state.memory.notes.came, state.memory.notes.changed = job, 1
+        following = min(following, jobs.held_until[job])
+    state.memory.notes.next_overrun = following
+    if state.memory.notes.aside > 0:
         expect_back(t, state, plan_too)
 
 
 @kernel
 def is_lent_until(t: int, state: State, p: int, until: int) -> bool:
     """Whether a processor stands idle now, and its owner cannot come back before ``until``."""
+    jobs = UjfbJobs(state.jobs)
     if not is_idle(state, p):
         return False
-    owner = state.memory.processors[Processor.OWNER, p]
-    if state.memory.rules[Rule.SWAPS_WHOLE] and state.jobs[UjfbJob.SWAPPED_OUT, owner] > t:
+    owner = state.memory.processors.owner[p]
+    if state.memory.rules.swaps_whole and jobs.swapped_out[owner] > t:
         return False
-    rest = state.jobs[UjfbJob.SWAP_BACK, owner] + state.jobs[Job.WALL, owner] - state.jobs[Job.KEPT, owner]
-    return bool(state.jobs[UjfbJob.HELD_UNTIL, owner] - rest >= until)
+    rest = jobs.swap_back[owner] + jobs.wall[owner] - jobs.kept[owner]
+    return bool(jobs.held_until[owner] - rest >= until)
 
 
 @routine
 def lend(t: int, state: State, job: int) -> bool:
     """Start a waiting job as a guest on idle processors, if there are enough for long enough."""
-    procs, until = state.jobs[Job.PROCS, job], t + state.jobs[Job.PLAN, job]
+    jobs = UjfbJobs(state.jobs)
+    procs, until = jobs.procs[job], t + jobs.plan[job]
     found = 0
     for p in range(state.memory.processors.shape[1]):
         found += is_lent_until(t, state, p, until)
@@ -99,21 +98,21 @@ def lend(t: int, state: State, job: int) -> bool:
     last = NO_PROCESSOR
     for p in range(state.memory.processors.shape[1]):
         if procs > 0 and is_lent_until(t, state, p, until):
-            append(state, job, Processor.USER, Processor.NEXT_USED, last, p)
-            state.jobs[UjfbJob.LENT, state.memory.processors[Processor.OWNER, p]] += 1
+            append(state, job, Processors["user"], Processors["next_used"], last, p)
+            jobs.lent[state.memory.processors.owner[p]] += 1
             last = p
             procs -= 1
-    count(state, Note.IDLE, -state.jobs[Job.PROCS, job])
-    count(state, Note.PREEMPTIBLE, state.jobs[Job.PROCS, job])
-    leave(state, Q, find_job(state, Q, Job.KEY, job))
+    state.memory.notes.idle -= jobs.procs[job]
+    state.memory.notes.preemptible += jobs.procs[job]
+    leave(state, Q, find_job(state, Q, JobTable["key"], job))
     start(state, job, MACHINE, Why.BACKFILL)
-    state.jobs[Job.RESERVED, job] = NOT_RESERVED
-    state.jobs[UjfbJob.HELD_UNTIL, job], state.jobs[UjfbJob.BEGUN, job], state.jobs[UjfbJob.GUEST, job] = (
+    jobs.reserved[job] = NOT_RESERVED
+    jobs.held_until[job], jobs.begun[job], jobs.guest[job] = (
         until,
         t,
         1,
     )
-    record_processors(state, job, state.jobs[Job.RUN, job])
+    record_processors(state, job, jobs.run[job])
     return True
 
 
@@ -121,16 +120,12 @@ def lend(t: int, state: State, job: int) -> bool:
 def lend_idle(t: int, state: State) -> bool:
     """Let waiting regular jobs, in queue order, be guests; whether there is one."""
     some = False
-    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
-        if state.memory.notes[Note.IDLE] == 0:
+    for place in range(state.pools.head[Q], state.pools.tail[Q]):
+        if state.memory.notes.idle == 0:
             break
-        procs = state.queue[ROW + Entry.PROCS, place]
-        regular = procs != GONE and state.queue[ROW + Entry.KEY, place] != URGENT_KEY
-        if (
-            regular
-            and procs <= state.memory.notes[Note.IDLE]
-            and lend(t, state, state.queue[ROW + Entry.JOB, place])
-        ):
+        procs = state.queue.procs[Q, place]
+        regular = procs != GONE and state.queue.key[Q, place] != URGENT_KEY
+        if regular and procs <= state.memory.notes.idle and lend(t, state, state.queue.job[Q, place]):
             some = True
     return some
 
@@ -138,8 +133,8 @@ def lend_idle(t: int, state: State) -> bool:
 @kernel
 def wake_for_swaps(t: int, state: State) -> None:
     """Come back when a suspended job will have been swapped out, and some of it may be lent."""
-    for i in range(state.memory.notes[Note.ASIDE]):
-        ready = state.jobs[UjfbJob.SWAPPED_OUT, state.memory.suspended[i]]
+    for i in range(state.memory.notes.aside):
+        ready = UjfbJobs(state.jobs).swapped_out[state.memory.suspended[i]]
         if ready > t:
             wake(state, ready)
 
@@ -147,7 +142,7 @@ def wake_for_swaps(t: int, state: State) -> None:
 def ujfb_lending(t: int, state: State) -> None:
     """UJFB with guests, or with urgent jobs that outlive their request."""
     regular = newcomers(state, False)
-    overrun = state.memory.rules[Rule.FINISHES] != 0 and state.memory.notes[Note.NEXT_OVERRUN] <= t
+    overrun = state.memory.rules.finishes != 0 and state.memory.notes.next_overrun <= t
     trying = is_trying(state, regular)
     if trying and not is_complete(state):
         complete_plan(t, state)
@@ -155,14 +150,14 @@ def ujfb_lending(t: int, state: State) -> None:
     if overrun:
         go_on(t, state, trying)
     admit(t, state)
-    if freed and state.memory.notes[Note.ASIDE] > 0:
+    if freed and state.memory.notes.aside > 0:
         resume_free(t, state)
     plan_and_start(t, state, regular)
-    if state.memory.rules[Rule.LENDING]:
-        while state.memory.notes[Note.NEXT_START] != t and lend_idle(t, state):
+    if state.memory.rules.lending:
+        while state.memory.notes.next_start != t and lend_idle(t, state):
             begin_anew(t, state)
             start_due(t, state, plan_on(t, state, False, 0))
-        if state.memory.rules[Rule.SWAPS_WHOLE]:
+        if state.memory.rules.swaps_whole:
             wake_for_swaps(t, state)
-    if state.memory.rules[Rule.FINISHES]:
-        wake(state, state.memory.notes[Note.NEXT_OVERRUN])
+    if state.memory.rules.finishes:
+        wake(state, state.memory.notes.next_overrun)

@@ -29,7 +29,7 @@ from headway.engine.profile import change, clear, lay_over
 from headway.engine.queue import find_job, leave, place_for
 from headway.engine.reservations import NOT_RESERVED, earliest_start, pin, unpin
 from headway.engine.room import least_level
-from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, List, Pool, State, Why
+from headway.engine.tables import GONE, Q_FIELDS, JobTable, State, Why
 from headway.engine.verbs import start, wake
 from headway.jit.kernels import kernel, routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, URGENT_CLASS
@@ -40,11 +40,7 @@ from headway.policies.urgent.tables import (
     MACHINE,
     NO_JOB,
     PREEMPTING_THEN,
-    Note,
-    Processor,
-    Rule,
-    UjfbJob,
-    count,
+    UjfbJobs,
 )
 from headway.units import NEVER
 
@@ -62,27 +58,27 @@ def hold(t: int, state: State, end: int, procs: int, plan_too: bool) -> None:
         change(state.profile, BASE, t, end, -procs, t)
         if plan_too:
             change(state.profile, MACHINE, t, end, -procs, t)
-        state.memory.notes[Note.CHANGED] = 1
+        state.memory.notes.changed = 1
 
 
 @kernel
 def planned_place(state: State) -> int:
     """The first place in the queue that the plan does not reach."""
-    if state.memory.notes[Note.PLANNED_JOB] < 0:
-        return int(state.pools[Pool.HEAD, Q])
-    return place_for(state, Q, state.memory.notes[Note.PLANNED_KEY], state.memory.notes[Note.PLANNED_JOB])
+    if state.memory.notes.planned_job < 0:
+        return int(state.pools.head[Q])
+    return place_for(state, Q, state.memory.notes.planned_key, state.memory.notes.planned_job)
 
 
 @kernel
 def is_complete(state: State) -> bool:
-    return planned_place(state) == state.pools[Pool.TAIL, Q]
+    return planned_place(state) == state.pools.tail[Q]
 
 
 @kernel
 def occupy(t: int, state: State, k: int, job: int) -> None:
     """Let the plan, or the base ``k`` of one, hold a job where it is reserved."""
-    begin, length = state.jobs[Job.RESERVED, job], state.jobs[Job.PLAN, job]
-    change(state.profile, k, begin, begin + length, -state.jobs[Job.PROCS, job], t)
+    begin, length = state.jobs.reserved[job], state.jobs.plan[job]
+    change(state.profile, k, begin, begin + length, -state.jobs.procs[job], t)
     if length == 0:
         pin(state, k, job)
 
@@ -94,30 +90,31 @@ def place_urgent(t: int, state: State) -> None:
     One that could start by now and was not let in (its victims found no room in the hosts' memory) moves on
     with time, so that the plan is not true for long.
     """
+    jobs = UjfbJobs(state.jobs)
     clear(state.profile, MACHINE, t, state.memory.processors.shape[1])
-    state.pools[Pool.PIN_COUNT, MACHINE] = 0
+    state.pools.pin_count[MACHINE] = 0
     for p in range(state.memory.processors.shape[1]):
-        user = state.memory.processors[Processor.USER, p]
-        if user != NO_JOB and state.jobs[UjfbJob.FIRST_PROCESSOR, user] == p and is_urgent(state, user):
-            end = state.jobs[UjfbJob.HELD_UNTIL, user]
+        user = state.memory.processors.user[p]
+        if user != NO_JOB and jobs.first_processor[user] == p and is_urgent(state, user):
+            end = jobs.held_until[user]
             if end > t:
-                change(state.profile, MACHINE, t, end, -state.jobs[Job.PROCS, user], t)
+                change(state.profile, MACHINE, t, end, -jobs.procs[user], t)
     after = t
-    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
-        if state.queue[ROW + Entry.KEY, place] != URGENT_KEY:
+    for place in range(state.pools.head[Q], state.pools.tail[Q]):
+        if state.queue.key[Q, place] != URGENT_KEY:
             break
-        if state.queue[ROW + Entry.PROCS, place] == GONE:
+        if state.queue.procs[Q, place] == GONE:
             continue
-        job = state.queue[ROW + Entry.JOB, place]
-        state.jobs[Job.RESERVED, job] = NOT_RESERVED
+        job = state.queue.job[Q, place]
+        jobs.reserved[job] = NOT_RESERVED
         begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
-        state.jobs[Job.RESERVED, job] = begin
+        jobs.reserved[job] = begin
         occupy(t, state, MACHINE, job)
-        if not state.memory.rules[Rule.OVERTAKE]:
+        if not state.memory.rules.overtake:
             after = begin
         if begin == t:
-            state.memory.notes[Note.CHANGED] = 1
-    state.memory.notes[Note.HOLDS_URGENT] = 1
+            state.memory.notes.changed = 1
+    state.memory.notes.holds_urgent = 1
 
 
 @routine
@@ -125,26 +122,26 @@ def hold_urgent(t: int, state: State) -> None:
     """Let the plan hold the waiting urgent jobs where they are to run by preempting."""
     place_urgent(t, state)
     lay_over(state.profile, BASE, MACHINE, t)
-    state.pools[Pool.PIN_COUNT, MACHINE] = 0
-    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
-        if state.queue[ROW + Entry.KEY, place] != URGENT_KEY:
+    state.pools.pin_count[MACHINE] = 0
+    for place in range(state.pools.head[Q], state.pools.tail[Q]):
+        if state.queue.key[Q, place] != URGENT_KEY:
             break
-        if state.queue[ROW + Entry.PROCS, place] != GONE:
-            occupy(t, state, MACHINE, state.queue[ROW + Entry.JOB, place])
+        if state.queue.procs[Q, place] != GONE:
+            occupy(t, state, MACHINE, state.queue.job[Q, place])
 
 
 @kernel
 def begin_anew(t: int, state: State) -> None:
     """Forget every reservation of regular jobs, and make those of urgent ones anew."""
-    state.memory.notes[Note.PLANNED_KEY] = state.memory.notes[Note.PLANNED_JOB] = -1
-    state.memory.notes[Note.NEXT_START] = NEVER
-    state.memory.notes[Note.CHANGED] = state.memory.notes[Note.HOLDS_URGENT] = 0
-    state.memory.notes[Note.PLANS] += 1
-    if state.memory.notes[Note.URGENT_WAITING] > 0 and state.memory.rules[Rule.RESERVE] == PREEMPTING_THEN:
+    state.memory.notes.planned_key = state.memory.notes.planned_job = -1
+    state.memory.notes.next_start = NEVER
+    state.memory.notes.changed = state.memory.notes.holds_urgent = 0
+    state.memory.notes.plans += 1
+    if state.memory.notes.urgent_waiting > 0 and state.memory.rules.reserve == PREEMPTING_THEN:
         hold_urgent(t, state)
     else:
         lay_over(state.profile, BASE, MACHINE, t)
-        state.pools[Pool.PIN_COUNT, MACHINE] = 0
+        state.pools.pin_count[MACHINE] = 0
 
 
 @routine
@@ -153,59 +150,57 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
 
     Unless ``everything`` is asked for, stop where no processor is left now. How many are on the list then.
     """
-    if state.memory.notes[Note.CHANGED]:  # by place_urgent: what is reserved now comes free unasked
+    jobs = UjfbJobs(state.jobs)
+    if state.memory.notes.changed:  # by place_urgent: what is reserved now comes free unasked
         everything = True
-    place, tail = planned_place(state), state.pools[Pool.TAIL, Q]
+    place, tail = planned_place(state), state.pools.tail[Q]
     urgent_before = t
-    if state.memory.notes[Note.PLANNED_KEY] == URGENT_KEY:
-        urgent_before = max(t, state.jobs[Job.RESERVED, state.memory.notes[Note.PLANNED_JOB]])
+    if state.memory.notes.planned_key == URGENT_KEY:
+        urgent_before = max(t, jobs.reserved[state.memory.notes.planned_job])
     while place < tail:
-        procs, length = state.queue[ROW + Entry.PROCS, place], state.queue[ROW + Entry.PLAN, place]
+        procs, length = state.queue.procs[Q, place], state.queue.plan[Q, place]
         if procs == GONE:
             place += 1
             continue
         if not everything and level_at(state.profile, MACHINE, t) <= 0:
             break
-        job, key = state.queue[ROW + Entry.JOB, place], state.queue[ROW + Entry.KEY, place]
-        state.memory.notes[Note.PLANNED_KEY], state.memory.notes[Note.PLANNED_JOB] = key, job
-        if key == URGENT_KEY and state.memory.rules[Rule.RESERVE] != BESIDE:
+        job, key = state.queue.job[Q, place], state.queue.key[Q, place]
+        state.memory.notes.planned_key, state.memory.notes.planned_job = key, job
+        if key == URGENT_KEY and state.memory.rules.reserve != BESIDE:
             place += 1
             continue
-        shape, after = state.jobs[UjfbJob.SHAPE, job], t
-        if state.jobs[UjfbJob.SHAPE_PLAN, shape] == state.memory.notes[Note.PLANS]:
-            after = max(t, state.jobs[UjfbJob.SHAPE_START, shape])
-        if key == URGENT_KEY and not state.memory.rules[Rule.OVERTAKE]:
+        shape, after = jobs.shape_number[job], t
+        if jobs.shape_plan[shape] == state.memory.notes.plans:
+            after = max(t, jobs.shape_start[shape])
+        if key == URGENT_KEY and not state.memory.rules.overtake:
             after = max(after, urgent_before)
-        state.jobs[Job.RESERVED, job] = NOT_RESERVED
+        jobs.reserved[job] = NOT_RESERVED
         begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
         if key != URGENT_KEY:  # an urgent job may have to stand behind another
-            state.jobs[UjfbJob.SHAPE_PLAN, shape] = state.memory.notes[Note.PLANS]
-            state.jobs[UjfbJob.SHAPE_START, shape] = begin
+            jobs.shape_plan[shape] = state.memory.notes.plans
+            jobs.shape_start[shape] = begin
         room = 1
-        if length > 0 and state.pools[Pool.PIN_COUNT, MACHINE] == 0:
+        if length > 0 and state.pools.pin_count[MACHINE] == 0:
             room = least_level(state.profile, MACHINE, begin, begin + length) // procs
         placed = 0
         while placed < room and place < tail:
-            if state.queue[ROW + Entry.PROCS, place] != GONE:
-                same = (
-                    state.queue[ROW + Entry.PROCS, place] == procs
-                    and state.queue[ROW + Entry.KEY, place] == key
-                )
-                if not same or state.queue[ROW + Entry.PLAN, place] != length:
+            if state.queue.procs[Q, place] != GONE:
+                same = state.queue.procs[Q, place] == procs and state.queue.key[Q, place] == key
+                if not same or state.queue.plan[Q, place] != length:
                     break
-                job = state.queue[ROW + Entry.JOB, place]
-                state.jobs[Job.RESERVED, job] = begin
+                job = state.queue.job[Q, place]
+                jobs.reserved[job] = begin
                 if begin == t and key != URGENT_KEY:
-                    state.lists[List.SCRATCH, due] = job
+                    state.lists.scratch[due] = job
                     due += 1
                 placed += 1
             place += 1
-        state.memory.notes[Note.PLANNED_JOB] = job
+        state.memory.notes.planned_job = job
         if key == URGENT_KEY:
-            state.memory.notes[Note.HOLDS_URGENT] = 1
+            state.memory.notes.holds_urgent = 1
             urgent_before = begin
         elif begin > t:
-            state.memory.notes[Note.NEXT_START] = min(state.memory.notes[Note.NEXT_START], begin)
+            state.memory.notes.next_start = min(state.memory.notes.next_start, begin)
         change(state.profile, MACHINE, begin, begin + length, -placed * procs, t)
         if length == 0:
             pin(state, MACHINE, job)
@@ -216,78 +211,77 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
 def complete_plan(t: int, state: State) -> None:
     """Place the rest of the waiting jobs; those due now are found again by :func:`find_due`."""
     if plan_on(t, state, True, 0) > 0:
-        state.memory.notes[Note.NEXT_START] = t
+        state.memory.notes.next_start = t
 
 
 @routine
 def find_due(t: int, state: State) -> int:
     """List the planned regular jobs that are due now; how many there are, and when the next ones are."""
     due, following = 0, NEVER
-    for place in range(state.pools[Pool.HEAD, Q], planned_place(state)):
-        if state.queue[ROW + Entry.PROCS, place] == GONE or state.queue[ROW + Entry.KEY, place] == URGENT_KEY:
+    for place in range(state.pools.head[Q], planned_place(state)):
+        if state.queue.procs[Q, place] == GONE or state.queue.key[Q, place] == URGENT_KEY:
             continue
-        job = state.queue[ROW + Entry.JOB, place]
-        if state.jobs[Job.RESERVED, job] == t:
-            state.lists[List.SCRATCH, due] = job
+        job = state.queue.job[Q, place]
+        if state.jobs.reserved[job] == t:
+            state.lists.scratch[due] = job
             due += 1
         else:
-            following = min(following, state.jobs[Job.RESERVED, job])
-    state.memory.notes[Note.NEXT_START] = following
+            following = min(following, state.jobs.reserved[job])
+    state.memory.notes.next_start = following
     return due
 
 
 @routine
 def lift_urgent(t: int, state: State) -> None:
     """Take the reservations of waiting urgent jobs out of the plan, which is to be made again."""
-    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
-        if state.queue[ROW + Entry.KEY, place] != URGENT_KEY:
+    for place in range(state.pools.head[Q], state.pools.tail[Q]):
+        if state.queue.key[Q, place] != URGENT_KEY:
             break
-        job = state.queue[ROW + Entry.JOB, place]
-        if state.queue[ROW + Entry.PROCS, place] == GONE or state.jobs[Job.RESERVED, job] == NOT_RESERVED:
+        job = state.queue.job[Q, place]
+        if state.queue.procs[Q, place] == GONE or state.jobs.reserved[job] == NOT_RESERVED:
             continue
-        begin = state.jobs[Job.RESERVED, job]
-        change(
-            state.profile, MACHINE, begin, begin + state.jobs[Job.PLAN, job], state.jobs[Job.PROCS, job], t
-        )
-        if state.jobs[Job.PLAN, job] == 0:
+        begin = state.jobs.reserved[job]
+        change(state.profile, MACHINE, begin, begin + state.jobs.plan[job], state.jobs.procs[job], t)
+        if state.jobs.plan[job] == 0:
             unpin(state, MACHINE, job)
-        state.jobs[Job.RESERVED, job] = NOT_RESERVED
-    state.memory.notes[Note.HOLDS_URGENT] = 0
-    state.memory.notes[Note.CHANGED] = 1
+        state.jobs.reserved[job] = NOT_RESERVED
+    state.memory.notes.holds_urgent = 0
+    state.memory.notes.changed = 1
 
 
 @kernel
 def first_regular(state: State) -> int:
     """The regular job that has waited longest."""
-    place = state.pools[Pool.HEAD, Q]
-    if state.memory.notes[Note.URGENT_WAITING] > 0:
+    place = state.pools.head[Q]
+    if state.memory.notes.urgent_waiting > 0:
         place = place_for(state, Q, URGENT_KEY, NEVER)
-        while state.queue[ROW + Entry.PROCS, place] == GONE:
+        while state.queue.procs[Q, place] == GONE:
             place += 1
-    return int(state.queue[ROW + Entry.JOB, place])
+    return int(state.queue.job[Q, place])
 
 
 @kernel
 def start_regular(t: int, state: State, job: int) -> None:
     """Start a job where it was planned: the plan goes on holding its processors."""
+    jobs = UjfbJobs(state.jobs)
     why = Why.RESERVATION
     if first_regular(state) != job:
         why = Why.BACKFILL
-    elif state.jobs[Job.SUBMIT, job] == t:
+    elif jobs.submit[job] == t:
         why = Why.IMMEDIATE
-    leave(state, Q, find_job(state, Q, Job.KEY, job))
+    leave(state, Q, find_job(state, Q, JobTable["key"], job))
     start(state, job, MACHINE, why)
-    procs, end = state.jobs[Job.PROCS, job], t + state.jobs[Job.PLAN, job]
+    procs, end = jobs.procs[job], t + jobs.plan[job]
     change(state.profile, BASE, t, end, -procs, t)
     if end == t:
         unpin(state, MACHINE, job)
-    state.jobs[Job.RESERVED, job] = NOT_RESERVED
-    state.jobs[UjfbJob.HELD_UNTIL, job] = end
-    state.jobs[UjfbJob.BEGUN, job] = t
+    jobs.reserved[job] = NOT_RESERVED
+    jobs.held_until[job] = end
+    jobs.begun[job] = t
     own(state, job)
-    if state.jobs[UjfbJob.STOPPED_TIMES, job] > 0:
-        record_processors(state, job, state.jobs[Job.RUN, job])
-    count(state, Note.PREEMPTIBLE, procs)
+    if jobs.stopped_times[job] > 0:
+        record_processors(state, job, jobs.run[job])
+    state.memory.notes.preemptible += procs
 
 
 @routine
@@ -298,11 +292,11 @@ def start_due(t: int, state: State, due: int) -> None:
     """
     for turn in range(2):
         for i in range(due):
-            job = state.lists[List.SCRATCH, i]
-            if (state.jobs[Job.PLAN, job] > 0) != (turn == 1):
+            job = state.lists.scratch[i]
+            if (state.jobs.plan[job] > 0) != (turn == 1):
                 continue
-            if state.jobs[Job.PROCS, job] > state.memory.notes[Note.UNOWNED]:
-                state.memory.notes[Note.NEXT_START] = t
+            if state.jobs.procs[job] > state.memory.notes.unowned:
+                state.memory.notes.next_start = t
                 return
             start_regular(t, state, job)
-    wake(state, state.memory.notes[Note.NEXT_START])
+    wake(state, state.memory.notes.next_start)

@@ -191,13 +191,13 @@ class Ujfb(Policy):
         from headway.engine.local import Local
         from headway.engine.tables import Why
         from headway.policies.urgent import withdrawal
-        from headway.policies.urgent.tables import UjfbJob
+        from headway.policies.urgent.tables import UjfbJobs
 
         return Local(
             withdrawal.of_ujfb,
             in_turn=Why.RESERVATION,
             not_of_jobs=self.not_of_jobs,
-            numbered_by=UjfbJob.SHAPE,
+            numbered_by=UjfbJobs["shape_number"],
             looks_at_newcomers=True,
             may_stop=True,
             takes_other_numbers=False,

@@ -10,10 +10,10 @@ A job's processors are a list from its FIRST_PROCESSOR on, in ascending order.
 
 from __future__ import annotations
 
-from headway.engine.tables import Job, Phase, State
+from headway.engine.tables import Phase, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.queueing.ordering import URGENT_CLASS
-from headway.policies.urgent.tables import NO_JOB, NO_PROCESSOR, Note, Processor, Rule, UjfbJob, count
+from headway.policies.urgent.tables import NO_JOB, NO_PROCESSOR, Processors, UjfbJobs
 
 GROUP = 64
 """Processors are counted in groups of so many, so that a search skips those without a free one."""
@@ -22,36 +22,36 @@ SHIFT = 1 << 32
 
 @kernel
 def is_urgent(state: State, job: int) -> bool:
-    return bool(state.jobs[Job.CLASS, job] == URGENT_CLASS)
+    return bool(state.jobs.priority_class[job] == URGENT_CLASS)
 
 
 @kernel
 def uses(state: State, job: int) -> bool:
     """Whether a job is the user of its processors, not their owner."""
-    return bool(state.jobs[Job.CLASS, job] == URGENT_CLASS or state.jobs[UjfbJob.GUEST, job] != 0)
+    return bool(state.jobs.priority_class[job] == URGENT_CLASS or UjfbJobs(state.jobs).guest[job] != 0)
 
 
 @kernel
 def is_free(state: State, p: int) -> bool:
     """Whether a processor has neither owner nor user."""
     processors = state.memory.processors
-    return bool(processors[Processor.OWNER, p] == NO_JOB and processors[Processor.USER, p] == NO_JOB)
+    return bool(processors.owner[p] == NO_JOB and processors.user[p] == NO_JOB)
 
 
 @kernel
 def is_idle(state: State, p: int) -> bool:
     """Whether a processor is of a suspended job and nobody uses it."""
     processors = state.memory.processors
-    owner = processors[Processor.OWNER, p]
-    used = owner == NO_JOB or processors[Processor.USER, p] != NO_JOB
-    return bool(not used and state.jobs[Job.PHASE, owner] == Phase.SUSPENDED)
+    owner = processors.owner[p]
+    used = owner == NO_JOB or processors.user[p] != NO_JOB
+    return bool(not used and state.jobs.phase[owner] == Phase.SUSPENDED)
 
 
 @kernel
 def set_free(state: State, p: int) -> None:
     """Count a processor as free that has just lost its owner or user."""
     state.memory.free_in_group[p // GROUP] += 1
-    state.memory.notes[Note.LOWEST_GROUP] = min(state.memory.notes[Note.LOWEST_GROUP], p // GROUP)
+    state.memory.notes.lowest_group = min(state.memory.notes.lowest_group, p // GROUP)
 
 
 @kernel
@@ -60,7 +60,7 @@ def append(state: State, job: int, table: int, chain: int, last: int, p: int) ->
     state.memory.processors[table, p] = job
     state.memory.processors[chain, p] = NO_PROCESSOR
     if last == NO_PROCESSOR:
-        state.jobs[UjfbJob.FIRST_PROCESSOR, job] = p
+        UjfbJobs(state.jobs).first_processor[job] = p
     else:
         state.memory.processors[chain, last] = p
 
@@ -68,8 +68,8 @@ def append(state: State, job: int, table: int, chain: int, last: int, p: int) ->
 @routine
 def take_free(state: State, job: int, table: int, chain: int, last: int, procs: int) -> int:
     """Give a job the lowest free processors; the last of them."""
-    group = state.memory.notes[Note.LOWEST_GROUP]
-    state.memory.notes[Note.UNOWNED] -= procs
+    group = state.memory.notes.lowest_group
+    state.memory.notes.unowned -= procs
     while procs > 0:
         if state.memory.free_in_group[group] > 0:
             end = min((group + 1) * GROUP, state.memory.processors.shape[1])
@@ -83,7 +83,7 @@ def take_free(state: State, job: int, table: int, chain: int, last: int, procs: 
                         break
         if procs > 0:
             group += 1
-    state.memory.notes[Note.LOWEST_GROUP] = group
+    state.memory.notes.lowest_group = group
     return last
 
 
@@ -94,9 +94,9 @@ def borrow_idle(state: State, job: int, last: int, procs: int) -> int:
         if procs == 0:
             break
         if is_idle(state, p):
-            append(state, job, Processor.USER, Processor.NEXT_USED, last, p)
-            state.jobs[UjfbJob.LENT, state.memory.processors[Processor.OWNER, p]] += 1
-            state.memory.notes[Note.IDLE] -= 1
+            append(state, job, Processors["user"], Processors["next_used"], last, p)
+            UjfbJobs(state.jobs).lent[state.memory.processors.owner[p]] += 1
+            state.memory.notes.idle -= 1
             last = p
             procs -= 1
     return last
@@ -105,52 +105,56 @@ def borrow_idle(state: State, job: int, last: int, procs: int) -> int:
 @kernel
 def own(state: State, job: int) -> None:
     """Give a regular job its processors."""
-    if state.memory.rules[Rule.NAMED]:
-        take_free(state, job, Processor.OWNER, Processor.NEXT_OWNED, NO_PROCESSOR, state.jobs[Job.PROCS, job])
+    if state.memory.rules.named:
+        take_free(
+            state, job, Processors["owner"], Processors["next_owned"], NO_PROCESSOR, state.jobs.procs[job]
+        )
     else:
-        count(state, Note.UNOWNED, -state.jobs[Job.PROCS, job])
+        state.memory.notes.unowned -= state.jobs.procs[job]
 
 
 @routine
 def disown(state: State, job: int) -> None:
     """A regular job leaves its processors; nobody else uses them."""
-    count(state, Note.UNOWNED, state.jobs[Job.PROCS, job])
-    if not state.memory.rules[Rule.NAMED]:
+    state.memory.notes.unowned += state.jobs.procs[job]
+    if not state.memory.rules.named:
         return
-    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
+    p = UjfbJobs(state.jobs).first_processor[job]
     while p != NO_PROCESSOR:
-        state.memory.processors[Processor.OWNER, p] = NO_JOB
+        state.memory.processors.owner[p] = NO_JOB
         set_free(state, p)
-        p = state.memory.processors[Processor.NEXT_OWNED, p]
+        p = state.memory.processors.next_owned[p]
 
 
 @routine
 def give_back(state: State, job: int) -> None:
     """An urgent job or a guest leaves its processors, to their owners where they have one."""
-    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
+    jobs = UjfbJobs(state.jobs)
+    p = jobs.first_processor[job]
     while p != NO_PROCESSOR:
-        state.memory.processors[Processor.USER, p] = NO_JOB
-        owner = state.memory.processors[Processor.OWNER, p]
+        state.memory.processors.user[p] = NO_JOB
+        owner = state.memory.processors.owner[p]
         if owner == NO_JOB:
             set_free(state, p)
         else:
-            state.jobs[UjfbJob.LENT, owner] -= 1
-            count(state, Note.IDLE, 1)
-        p = state.memory.processors[Processor.NEXT_USED, p]
-    count(state, Note.UNOWNED, state.jobs[UjfbJob.OWN_ALONE, job])
+            jobs.lent[owner] -= 1
+            state.memory.notes.idle += 1
+        p = state.memory.processors.next_used[p]
+    state.memory.notes.unowned += jobs.own_alone[job]
 
 
 @routine
 def load_hosts(state: State, job: int, more: int, room: int) -> bool:
     """Add ``more`` x a job's memory to its hosts; if one would hold more than ``room``, nothing changes."""
-    size, memory = state.memory.rules[Rule.HOST_SIZE], state.jobs[UjfbJob.MEMORY, job]
+    jobs = UjfbJobs(state.jobs)
+    size, memory = state.memory.rules.host_size, jobs.memory[job]
     fits = True
-    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
+    p = jobs.first_processor[job]
     while p != NO_PROCESSOR:
         state.memory.hosts[p // size] += more * memory
         if more > 0 and state.memory.hosts[p // size] > room:
             fits = False
-        p = state.memory.processors[Processor.NEXT_OWNED, p]
+        p = state.memory.processors.next_owned[p]
     if not fits:
         load_hosts_back(state, job, size, memory)
     return fits
@@ -158,10 +162,10 @@ def load_hosts(state: State, job: int, more: int, room: int) -> bool:
 
 @kernel
 def load_hosts_back(state: State, job: int, size: int, memory: int) -> None:
-    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
+    p = UjfbJobs(state.jobs).first_processor[job]
     while p != NO_PROCESSOR:
         state.memory.hosts[p // size] -= memory
-        p = state.memory.processors[Processor.NEXT_OWNED, p]
+        p = state.memory.processors.next_owned[p]
 
 
 @routine
@@ -170,21 +174,22 @@ def record_processors(state: State, job: int, run: int) -> None:
 
     What does not fit is counted, not written.
     """
-    chain = Processor.NEXT_USED if uses(state, job) else Processor.NEXT_OWNED
+    jobs = UjfbJobs(state.jobs)
+    chain = Processors["next_used"] if uses(state, job) else Processors["next_owned"]
     ranges, last = 0, NO_PROCESSOR - 1
-    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
+    p = jobs.first_processor[job]
     while p != NO_PROCESSOR:
         ranges += p != last + 1
         last = p
         p = state.memory.processors[chain, p]
-    here, record = state.memory.notes[Note.RECORDED], state.memory.record
+    here, record = state.memory.notes.recorded, state.memory.record
     if here + 2 + ranges > len(record):
-        count(state, Note.UNRECORDED, 1)
+        state.memory.notes.unrecorded += 1
         return
     record[here], record[here + 1] = run, ranges
     here += 1
     last = NO_PROCESSOR - 1
-    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
+    p = jobs.first_processor[job]
     while p != NO_PROCESSOR:
         if p != last + 1:
             here += 1
@@ -192,16 +197,16 @@ def record_processors(state: State, job: int, run: int) -> None:
         record[here] = record[here] // SHIFT * SHIFT + p
         last = p
         p = state.memory.processors[chain, p]
-    count(state, Note.RECORDED, 2 + ranges)
-    state.jobs[UjfbJob.IN_RECORD, job] = 1
+    state.memory.notes.recorded += 2 + ranges
+    jobs.in_record[job] = 1
 
 
 @kernel
 def record_stop(state: State, run: int, by: int, swap: int) -> None:
     """Write down for which run another one was stopped (-1: whole), and how long swapping it out takes."""
-    here, record = state.memory.notes[Note.RECORDED], state.memory.record
+    here, record = state.memory.notes.recorded, state.memory.record
     if here + 3 > len(record):
-        count(state, Note.UNRECORDED, 1)
+        state.memory.notes.unrecorded += 1
         return
     record[here], record[here + 1], record[here + 2] = -1 - run, by, swap
-    count(state, Note.RECORDED, 3)
+    state.memory.notes.recorded += 3

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from headway.engine.setup import Setup
-from headway.engine.tables import Job, State
+from headway.engine.tables import JobTable, State
 from headway.errors import UsageError
+from headway.jit.rows import zeros
 from headway.plain import counted
 from headway.policies.deadline import tables as dbf_rows
 from headway.policies.deadline.tables import fill_rows
@@ -21,7 +22,7 @@ from headway.policies.spec import Spec, make_spec
 from headway.policies.urgent import tables as rows
 from headway.policies.urgent.deadlines import ujfb_deadlines
 from headway.policies.urgent.processors import GROUP, SHIFT
-from headway.policies.urgent.tables import NO_JOB, Memory, Note, Processor, Rule, UjfbJob
+from headway.policies.urgent.tables import NO_JOB, Memory, Notes, Processors, Rules, UjfbJobs
 from headway.units import LONGEST, NEVER, SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.transform.swap_model import swap_times
@@ -48,22 +49,23 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
     def own(state: State) -> dict[str, object]:
         assert plain.own is not None
         names = {
-            "accepted_deadlines": rows.Note.ACCEPTED_JOBS,
-            "late_on_arrival": rows.Note.LATE_ON_ARRIVAL,
-            "promotions": rows.Note.PROMOTIONS,
-            "displacements": rows.Note.DISPLACEMENTS,
-            "safety_net": rows.Note.SAFETY_NET,
-            "deadlines_broken": rows.Note.BROKEN,
+            "accepted_deadlines": rows.Notes["accepted_jobs"],
+            "late_on_arrival": rows.Notes["late_on_arrival"],
+            "promotions": rows.Notes["promotions"],
+            "displacements": rows.Notes["displacements"],
+            "safety_net": rows.Notes["safety_net"],
+            "deadlines_broken": rows.Notes["broken"],
         }
         return plain.own(state) | {name: int(state.memory.notes[note]) for name, note in names.items()}
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
+        jobs = rows.UjfbJobs(state.jobs)
         assert plain.notes is not None
-        by = state.jobs[rows.UjfbJob.BROKEN_BY]
+        by = jobs.broken_by
         return plain.notes(state, ids) | {
-            "first_given": state.jobs[dbf_rows.DbfJob.FIRST_GIVEN],
-            "definitive_at": state.jobs[dbf_rows.DbfJob.DEFINITIVE_AT],
-            "displaced_times": state.jobs[dbf_rows.DbfJob.DISPLACED_TIMES],
+            "first_given": jobs.first_given,
+            "definitive_at": jobs.definitive_at,
+            "displaced_times": jobs.displaced_times,
             "broken_by": np.where(by >= 0, ids[by], -1),
         }
 
@@ -113,7 +115,7 @@ def ujf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 def let_finish(state: State) -> None:
     """Urgent jobs are not killed at their walltime."""
 
-    state.jobs[Job.WALL, state.jobs[Job.CLASS] == URGENT_CLASS] = UNBOUNDED
+    state.jobs.wall[state.jobs.priority_class == URGENT_CLASS] = UNBOUNDED
 
 
 def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
@@ -123,20 +125,21 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     swap, memory, assumed = _swaps(spec, arrivals, ~urgent) if some else (_none(arrivals), _none(arrivals), 0)
     deadline = arrivals.extra.get("deadline", np.full(len(urgent), -1))
     shapes = np.unique(np.stack([arrivals.procs, arrivals.walltime]), axis=1, return_inverse=True)[1]
-    fill = ordered(arrivals, arrivals.walltime, {Job.KEY: "fcfs"}, urgent)
+    fill = ordered(arrivals, arrivals.walltime, {JobTable["key"]: "fcfs"}, urgent)
     back = _swaps_back(spec, swap)
     finishes = spec.params["overrun"] == "finish"
     hook = _hook(spec)
 
     def prepare(state: State) -> None:
+        jobs = rows.UjfbJobs(state.jobs)
         fill(state)
-        state.jobs[rows.UjfbJob.SWAP], state.jobs[rows.UjfbJob.MEMORY] = swap, memory
-        state.jobs[rows.UjfbJob.SWAP_BACK] = back
+        jobs.swap[:], jobs.memory[:] = swap, memory
+        jobs.swap_back[:] = back
         fill_rows(state, deadline)
         if finishes:
             let_finish(state)
-        state.jobs[rows.UjfbJob.SHAPE] = shapes.ravel()
-        state.jobs[rows.UjfbJob.STOPPED_BY] = state.jobs[rows.UjfbJob.BROKEN_BY] = -1
+        jobs.shape_number[:] = shapes.ravel()
+        jobs.stopped_by[:] = jobs.broken_by[:] = -1
 
     def setup(room: int) -> Setup:
         memory = _memory(spec, procs, some, room)
@@ -144,7 +147,7 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
     def again(state: State) -> Setup | None:
         """With more space for the processors of jobs, where some were not written down."""
-        short = state.memory.notes[rows.Note.UNRECORDED] > 0
+        short = state.memory.notes.unrecorded > 0
         return setup(8 * len(state.memory.record)) if short else None
 
     plain = Prepared(
@@ -165,13 +168,14 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 def _counted(state: State) -> dict[str, object]:
     """How often, and how long, urgent jobs made others stop."""
+    jobs = UjfbJobs(state.jobs)
     noted = state.memory.notes
-    delays = state.jobs[UjfbJob.DELAY, state.jobs[UjfbJob.PREEMPTED_FOR] > 0]
+    delays = jobs.delay[jobs.preempted_for > 0]
     return {
-        "suspensions": int(noted[Note.STOPPED] - noted[Note.LOST]),
-        "preempting_jobs": int(noted[Note.PREEMPTING]),
-        "kills_for_urgent": int(noted[Note.LOST]),
-        "urgent_waited": int(noted[Note.QUEUED]),
+        "suspensions": int(noted.stopped - noted.lost),
+        "preempting_jobs": int(noted.preempting),
+        "kills_for_urgent": int(noted.lost),
+        "urgent_waited": int(noted.queued),
         "mean_preemption_delay": int(delays.sum()) / (len(delays) * SECOND) if len(delays) else None,
         "max_preemption_delay": int(delays.max()) / SECOND if len(delays) else None,
     }
@@ -179,11 +183,12 @@ def _counted(state: State) -> dict[str, object]:
 
 def _noted(state: State, ids: Table) -> dict[str, Table]:
     """Of each job: who stopped it last, how often it was stopped, and for how long an urgent one waited."""
-    by, rushed = state.jobs[UjfbJob.STOPPED_BY], state.jobs[Job.CLASS] == URGENT_CLASS
+    jobs = UjfbJobs(state.jobs)
+    by, rushed = jobs.stopped_by, jobs.priority_class == URGENT_CLASS
     return {
         "preempted_by": np.where(by >= 0, ids[by], -1),
-        "preempted_times": state.jobs[UjfbJob.STOPPED_TIMES],
-        "preemption_delay": np.where(rushed, state.jobs[UjfbJob.DELAY], -1),
+        "preempted_times": jobs.stopped_times,
+        "preemption_delay": np.where(rushed, jobs.delay, -1),
     }
 
 
@@ -212,7 +217,7 @@ def _hook(spec: Spec) -> Callable[[int, State], None]:
 
 def recorded(state: State) -> Sets:
     """The processors that the policy has written down."""
-    entries = state.memory.record[: state.memory.notes[rows.Note.RECORDED]].tolist()
+    entries = state.memory.record[: state.memory.notes.recorded].tolist()
     found = Sets()
     place = 0
     while place < len(entries):
@@ -253,26 +258,26 @@ def _swaps_back(spec: Spec, swap: Table) -> Table:
 def _memory(spec: Spec, procs: int, named: bool, room: int) -> Memory:
     """Parameters, notes, tables of processors, and so much space for the record."""
     host = spec.params["host_memory"]
-    rules = np.zeros(len(Rule), np.int64)
-    rules[Rule.PREEMPT] = MODES.index(spec.word("preempt"))
-    rules[Rule.VICTIMS] = ORDERS.index(spec.word("victims"))
-    rules[Rule.OVERTAKE] = spec.params["overtake"] == "yes"
-    rules[Rule.RESERVE] = RESERVE.index(spec.word("reserve"))
-    rules[Rule.HOST_SIZE] = spec.whole("host_size")
+    rules = zeros(Rules)
+    rules.preempt = MODES.index(spec.word("preempt"))
+    rules.victims = ORDERS.index(spec.word("victims"))
+    rules.overtake = spec.params["overtake"] == "yes"
+    rules.reserve = RESERVE.index(spec.word("reserve"))
+    rules.host_size = spec.whole("host_size")
     room_kb = -1 if host == "unlimited" else int(spec.number("host_memory") * KB_PER_GB)
-    rules[Rule.HOST_ROOM] = min(room_kb, NEVER)
-    rules[Rule.NAMED] = named
-    rules[Rule.LENDING] = spec.params["idle"] == "lent"
-    rules[Rule.SWAPS_WHOLE] = spec.params["leftover"] == "swapped"
-    rules[Rule.FINISHES] = spec.params["overrun"] == "finish"
-    rules[Rule.TO_THE_END] = spec.params["requeue"] == "end"
-    rules[Rule.IDLE_FIRST] = spec.params["borrow"] == "first"
-    notes = np.zeros(len(Note), np.int64)
-    notes[Note.UNOWNED] = procs
-    notes[Note.PLANNED_KEY] = notes[Note.PLANNED_JOB] = notes[Note.CAME] = NO_JOB
-    notes[Note.NEXT_START] = notes[Note.NEXT_OVERRUN] = NEVER
-    processors = np.zeros((len(Processor), procs), np.int64)
-    processors[[Processor.OWNER, Processor.USER]] = NO_JOB
+    rules.host_room = min(room_kb, NEVER)
+    rules.named = named
+    rules.lending = spec.params["idle"] == "lent"
+    rules.swaps_whole = spec.params["leftover"] == "swapped"
+    rules.finishes = spec.params["overrun"] == "finish"
+    rules.to_the_end = spec.params["requeue"] == "end"
+    rules.idle_first = spec.params["borrow"] == "first"
+    notes = zeros(Notes)
+    notes.unowned = procs
+    notes.planned_key = notes.planned_job = notes.came = NO_JOB
+    notes.next_start = notes.next_overrun = NEVER
+    processors = zeros(Processors, procs)
+    processors[[Processors["owner"], Processors["user"]]] = NO_JOB
     groups = np.bincount(np.arange(procs) // GROUP).astype(np.int64)
     suspended, candidates, hosts = (np.zeros(procs, np.int64) for _ in range(3))
     record = np.zeros(room, np.int64)

@@ -16,7 +16,7 @@ from headway.engine.compiled import hook_as_value
 from headway.engine.driver import Driver
 from headway.engine.local import Local
 from headway.engine.setup import Jobs
-from headway.engine.tables import Clock, Job, Phase, State, Table, copy_memory
+from headway.engine.tables import JobTable, Phase, State, Table, copy_memory
 from headway.policies.prepare import Prepared
 from headway.units import NEVER
 
@@ -52,10 +52,10 @@ class Cluster(Driver):
         super().__init__(whole, prepared.setup, local, FIRST_ROOM)
         self.name, self.prepared, self.kind, self.jobs = name, prepared, local, jobs
         self.hook_as_value = hook_as_value(prepared.setup.hook, prepared.setup.memory)
-        self.of_log = self.state.jobs.copy()
+        self.of_log = self.state.jobs.table.copy()
         """[row, job] the policy's rows for every job of the log."""
-        self.state.jobs[Job.SUBMIT] = NEVER
-        self.state.jobs[Job.PHASE] = 0
+        self.state.jobs.submit[:] = NEVER
+        self.state.jobs.phase[:] = 0
         self.world = self.world._replace(runtime=np.zeros(len(jobs), np.int64))
         self.requested = np.zeros(len(jobs), np.int64)
         """[column] the walltime (µs) with which a job was submitted here."""
@@ -72,9 +72,7 @@ class Cluster(Driver):
     def waits(self, job: int) -> bool:
         """Whether a job that was submitted here has not started; one that was stopped has."""
         column = self.here[job].column
-        return bool(
-            self.state.jobs[Job.PHASE, column] == Phase.WAITING and self.state.jobs[Job.RUN, column] < 0
-        )
+        return bool(self.state.jobs.phase[column] == Phase.WAITING and self.state.jobs.run[column] < 0)
 
     def submit(self, job: int, shape: Shape) -> None:
         """Hand a job to the policy, which sees it in its turn."""
@@ -88,7 +86,7 @@ class Cluster(Driver):
     def rows_of(self, job: int, shape: Shape) -> Table:
         """The column of a job with the size and the times that it has here."""
         rows = self.of_log[:, job].copy()
-        rows[Job.PROCS] = shape.procs
+        rows[JobTable["procs"]] = shape.procs
         for row in self.kind.times:
             rows[row] = shape.time(int(rows[row]))
         return rows
@@ -102,7 +100,7 @@ class Cluster(Driver):
         self.withdraw(self.here.pop(job).column)
 
     def forget_newcomer(self, column: int) -> None:
-        last = int(self.state.clock[Clock.LAST_NEW]) - 1
+        last = int(self.state.clock.last_new) - 1
         self.requested[column:last] = self.requested[column + 1 : last + 1]
         super().forget_newcomer(column)
         del self.of_column[column]

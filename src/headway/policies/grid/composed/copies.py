@@ -24,13 +24,9 @@ from headway.engine.tables import (
     OPEN,
     POOL_LISTS,
     Q_FIELDS,
-    Clock,
     Fault,
-    Job,
-    List,
+    Lists,
     Phase,
-    Pool,
-    Run,
     State,
     Step,
     Table,
@@ -87,7 +83,7 @@ def join_column(
 
     ``state`` is the simulation of cluster ``k``, or the copy ``which``.
     """
-    column = state.clock[Clock.LAST_NEW]
+    column = state.clock.last_new
     lists, rows = register.lists, state.jobs.shape[0]
     first = lists[0] if len(lists) > 0 else rows
     for row in range(first):
@@ -100,7 +96,7 @@ def join_column(
             state.jobs[row, column] = stretched(register.prepared[job, row], by, over)
     arrive_now(state, procs)
     if register.facts[Fact.LOOKS_AT_NEWCOMERS]:
-        request(grid, k, which, state.clock[Clock.NOW], column, JOIN)
+        request(grid, k, which, state.clock.now, column, JOIN)
     return int(column)
 
 
@@ -111,7 +107,7 @@ def join_column(
 def live_columns(source: State, register: Register, which: int) -> int:
     """Put the columns that may have changed since the last copy on the list of a copy; how many."""
     facts, live, row = register.facts, register.live, which - TRIAL
-    last, count = source.clock[Clock.LAST_NEW], 0
+    last, count = source.clock.last_new, 0
     for i in range(facts[Fact.LIVE_COLUMNS + row]):
         column = live[row, i]
         if column < last:
@@ -129,10 +125,10 @@ def live_runs(source: State, register: Register, which: int) -> int:
     """The same for runs."""
     facts, live, row = register.facts, register.live, which - TRIAL
     count = facts[Fact.LIVE_RUNS + row]
-    for run in range(facts[Fact.SEEN_RUNS + row], source.clock[Clock.RUNS]):
+    for run in range(facts[Fact.SEEN_RUNS + row], source.clock.runs):
         live[2 + row, count] = run
         count += 1
-    facts[Fact.SEEN_RUNS + row] = source.clock[Clock.RUNS]
+    facts[Fact.SEEN_RUNS + row] = source.clock.runs
     return int(count)
 
 
@@ -148,17 +144,17 @@ def copy_columns(source: State, target: State, world: World, register: Register,
     for i in range(count):
         column = live[row, i]
         world.runtime[column] = register.requested[column]
-        if is_here(source.jobs[Job.PHASE, column]):
+        if is_here(source.jobs.phase[column]):
             live[row, kept] = column
             kept += 1
     facts[Fact.LIVE_COLUMNS + row] = kept
-    last = source.clock[Clock.LAST_NEW]
+    last = source.clock.last_new
     if last < target.jobs.shape[1]:
-        target.jobs[Job.SUBMIT, last] = NEVER
+        target.jobs.submit[last] = NEVER
     length = (
         facts[Fact.LISTED]
         if facts[Fact.NUMBERED_BY] >= 0
-        else source.clock[Clock.RUNS_NOW] + source.clock[Clock.SUSPENDS] + source.clock[Clock.ENDED]
+        else source.clock.runs_now + source.clock.suspends + source.clock.ended
     )  # what has just ended is on the lists until the policy's turn
     for i in range(len(register.lists)):
         line = register.lists[i]
@@ -176,7 +172,7 @@ def copy_runs(source: State, target: State, register: Register, which: int) -> N
             target.runs[line, live[row, i]] = source.runs[line, live[row, i]]
     kept = 0
     for i in range(count):
-        if source.runs[Run.END, live[row, i]] == OPEN:
+        if source.runs.end[live[row, i]] == OPEN:
             live[row, kept] = live[row, i]
             kept += 1
     facts[Fact.LIVE_RUNS + row - 2] = kept
@@ -195,22 +191,38 @@ def copy_queues(source: State, target: State) -> None:
     pools = source.queue.shape[0] // (2 * Q_FIELDS)
     upto = 0
     for q in range(2 * pools):
-        target.pools[Pool.SUMMED, q] = 0
-        upto = max(upto, source.pools[Pool.TAIL, q])
-        head, tail = source.pools[Pool.HEAD, q], source.pools[Pool.TAIL, q]
+        target.pools.summed[q] = 0
+        upto = max(upto, source.pools.tail[q])
+        head, tail = source.pools.head[q], source.pools.tail[q]
         for row in range(Q_FIELDS * q, Q_FIELDS * (q + 1)):
-            copy_row(source.queue, target.queue, row, head, tail)
+            copy_row(source.queue.table, target.queue.table, row, head, tail)
     for place in range(upto):
         target.keys[place] = source.keys[place]
-    copy_row(source.lists, target.lists, List.ENDED_RUNS, 0, source.clock[Clock.ENDED])
-    copy_row(source.lists, target.lists, List.OUTLIVE_TIME, 0, source.clock[Clock.OUTLIVES])
-    copy_row(source.lists, target.lists, List.OUTLIVE_RUN, 0, source.clock[Clock.OUTLIVES])
+    copy_row(source.lists.table, target.lists.table, Lists["ended_runs"], 0, source.clock.ended)
+    copy_row(source.lists.table, target.lists.table, Lists["outlive_time"], 0, source.clock.outlives)
+    copy_row(source.lists.table, target.lists.table, Lists["outlive_run"], 0, source.clock.outlives)
     for k in range(pools):
-        copy_row(source.lists, target.lists, List.DUE + POOL_LISTS * k, 0, source.pools[Pool.DUE_COUNT, k])
         copy_row(
-            source.lists, target.lists, List.DUE_JOB + POOL_LISTS * k, 0, source.pools[Pool.DUE_COUNT, k]
+            source.lists.table,
+            target.lists.table,
+            Lists["due"] + POOL_LISTS * k,
+            0,
+            source.pools.due_count[k],
         )
-        copy_row(source.lists, target.lists, List.PINS + POOL_LISTS * k, 0, source.pools[Pool.PIN_COUNT, k])
+        copy_row(
+            source.lists.table,
+            target.lists.table,
+            Lists["due_job"] + POOL_LISTS * k,
+            0,
+            source.pools.due_count[k],
+        )
+        copy_row(
+            source.lists.table,
+            target.lists.table,
+            Lists["pins"] + POOL_LISTS * k,
+            0,
+            source.pools.pin_count[k],
+        )
 
 
 @kernel
@@ -232,12 +244,12 @@ def copy_profiles(source: State, target: State) -> None:
 @routine
 def copy_cluster(source: State, target: State, world: World, register: Register, which: int) -> None:
     """Let a copy be the cluster as it is."""
-    room = target.clock[Clock.LIVE_ROOM]
-    for place in range(len(source.clock)):
+    room = target.clock.live_room
+    for place in range(source.clock.shape[0]):
         target.clock[place] = source.clock[place]
-    target.clock[Clock.LIVE_ROOM] = room
+    target.clock.live_room = room
     for row in range(source.pools.shape[0]):
-        copy_row(source.pools, target.pools, row, 0, source.pools.shape[1])
+        copy_row(source.pools.table, target.pools.table, row, 0, source.pools.shape[1])
     copy_queues(source, target)
     copy_profiles(source, target)
     for place in range(len(target.options)):
@@ -246,7 +258,7 @@ def copy_cluster(source: State, target: State, world: World, register: Register,
         copy_words(register.memory[i, MAIN], register.memory[i, which], register.memory[i, WORDS])
     copy_columns(source, target, world, register, which)
     copy_runs(source, target, register, which)
-    target.clock[Clock.FRESH] = source.clock[Clock.RUNS]
+    target.clock.fresh = source.clock.runs
     register.facts[Fact.HAS_ENDS + which - TRIAL] = 0
 
 
@@ -258,11 +270,11 @@ def renew(grid: Tables, k: int, which: int, t: int) -> bool:
     copy_cluster(state_of(grid, k, MAIN), state_of(grid, k, which), world_of(grid, k, which), register, which)
     clock = state_of(grid, k, which).clock
     if not register.facts[Fact.IS_OPEN]:  # then nothing ends at t, or it would be open
-        clock[Clock.NOW], clock[Clock.WAKE], clock[Clock.ENDED], clock[Clock.FIRST_NEW] = (
+        clock.now, clock.wake, clock.ended, clock.first_new = (
             t,
             NEVER,
             0,
-            clock[Clock.LAST_NEW],
+            clock.last_new,
         )
     while crowded(state_of(grid, k, which), world_of(grid, k, which), 1):
         if not ask_for(grid, k, LARGER + which):
@@ -279,12 +291,10 @@ def know_ends(state: State, world: World, register: Register, which: int) -> Non
     facts, row, count = register.facts, which - TRIAL, 0
     for i in range(facts[Fact.LIVE_RUNS + row]):
         run = register.live[2 + row, i]
-        if state.runs[Run.END, run] == OPEN:
-            job = state.runs[Run.JOB, run]
-            left = state.runs[Run.LEAD, run] + register.requested[job] - state.jobs[Job.KEPT, job]
-            push(
-                world.ends, 0, count, state.runs[Run.START, run] + min(left, state.runs[Run.LIMIT, run]), run
-            )
+        if state.runs.end[run] == OPEN:
+            job = state.runs.job[run]
+            left = state.runs.lead[run] + register.requested[job] - state.jobs.kept[job]
+            push(world.ends, 0, count, state.runs.start[run] + min(left, state.runs.limit[run]), run)
             count += 1
     world.size[0] = count
     facts[Fact.HAS_ENDS + row] = 1
@@ -294,8 +304,8 @@ def know_ends(state: State, world: World, register: Register, which: int) -> Non
 def take_turn(grid: Tables, k: int, which: int) -> bool:
     """The policy's turn in a copy; False if it did what it may not."""
     state = state_of(grid, k, which)
-    turn(grid, k, which, state.clock[Clock.NOW])
-    if state.clock[Clock.FAULT] != Fault.NONE:
+    turn(grid, k, which, state.clock.now)
+    if state.clock.fault != Fault.NONE:
         go_wrong(grid, k, which)
     return not is_wrong(grid)
 
@@ -309,19 +319,17 @@ def completion_in(grid: Tables, k: int, which: int, column: int, cutoff: int) ->
     register = register_of(grid, k)
     facts = register.facts
     state, world = state_of(grid, k, which), world_of(grid, k, which)
-    least = 0 if facts[Fact.MAY_STOP] else min(world.runtime[column], state.jobs[Job.WALL, column])
+    least = 0 if facts[Fact.MAY_STOP] else min(world.runtime[column], state.jobs.wall[column])
     while True:
-        phase = state.jobs[Job.PHASE, column]
+        phase = state.jobs.phase[column]
         if phase == Phase.DONE:
-            return int(state.runs[Run.END, state.jobs[Job.RUN, column]])
+            return int(state.runs.end[state.jobs.run[column]])
         if phase == Phase.RUNNING and not facts[Fact.MAY_STOP]:
-            run = state.jobs[Job.RUN, column]
-            return int(
-                state.runs[Run.START, run] + min(needed(state, world, run), state.runs[Run.LIMIT, run])
-            )
+            run = state.jobs.run[column]
+            return int(state.runs.start[run] + min(needed(state, world, run), state.runs.limit[run]))
         if phase == Phase.REFUSED or is_wrong(grid) or (which != TRIAL and facts[Fact.IS_OVER]):
             return NEVER
-        if cutoff < NEVER and state.clock[Clock.NOW] + least >= cutoff:
+        if cutoff < NEVER and state.clock.now + least >= cutoff:
             return cutoff
         if not facts[Fact.HAS_ENDS + which - TRIAL]:
             know_ends(state, world, register, which)

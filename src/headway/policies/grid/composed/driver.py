@@ -12,8 +12,9 @@ from headway.engine.driver import copied
 from headway.engine.forgetting import drop_columns
 from headway.engine.local import Local
 from headway.engine.setup import Jobs, Progress, grow
-from headway.engine.tables import Clock, Job, Phase, State, Step, Table, World
+from headway.engine.tables import JobTable, Phase, Runs, State, Step, Table, World
 from headway.jit import kernels
+from headway.jit.rows import array_of
 from headway.policies.grid.composed import sites
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.grid.composed.loop import run_grid
@@ -61,14 +62,15 @@ class Site(Cluster):
         state, room = self.state, self.state.jobs.shape[1] + 1
         for which in (TRIAL, FUTURE):
             bare = state._replace(
-                jobs=state.jobs[:, :0],
-                runs=state.runs[:, :0],
+                jobs=JobTable(state.jobs[:, :0]),
+                runs=Runs(state.runs[:, :0]),
                 memory=self.trial_memory(),
             )
             copy = copied(bare)._replace(
-                jobs=np.zeros((len(state.jobs), room), np.int64), runs=np.zeros_like(state.runs)
+                jobs=JobTable(np.zeros((len(state.jobs), room), np.int64)),
+                runs=Runs(np.zeros_like(state.runs.table)),
             )
-            copy.jobs[Job.SUBMIT] = NEVER
+            copy.jobs.submit[:] = NEVER
             world = World(np.zeros(room, np.int64), np.zeros_like(self.world.ends), np.zeros(1, np.int64))
             self.copies[which] = copy, world
         self.forget_copies()
@@ -80,13 +82,13 @@ class Site(Cluster):
 
     def drop_withdrawn(self) -> None:
         """Take the columns of jobs that were taken away out of the tables; those behind them move up."""
-        state, last = self.state, int(self.state.clock[Clock.LAST_NEW])
-        stays = state.jobs[Job.PHASE, :last] != Phase.WITHDRAWN
+        state, last = self.state, int(self.state.clock.last_new)
+        stays = state.jobs.phase[:last] != Phase.WITHDRAWN
         if stays.all():
             return
         columns = self.world.runtime, self.requested, self.columns
         drop_columns(state, self.kind, stays, self.columns, columns)
-        count = int(state.clock[Clock.LAST_NEW])
+        count = int(state.clock.last_new)
         self.of_job[self.columns[:count], sites.Kept.COLUMN] = np.arange(count)
         self.facts[sites.Fact.WITHDRAWN_HERE] = 0
         self.forget_copies()
@@ -116,7 +118,7 @@ class Site(Cluster):
 
     def memory_places(self) -> Table:
         """Where the policy's own tables stand here and in the copies, and how much of each is copied."""
-        each = (self.simulation(which)[0].memory for which in (MAIN, TRIAL, FUTURE))
+        each = (map(array_of, self.simulation(which)[0].memory) for which in (MAIN, TRIAL, FUTURE))
         copied_tables = [tables for tables in zip(*each, strict=True) if tables[TRIAL].size > 0]
         places = np.zeros((len(copied_tables), sites.WORDS + 1), object if kernels.INTERPRETED else np.int64)
         for i, tables in enumerate(copied_tables):
@@ -129,11 +131,11 @@ class Site(Cluster):
     @property
     def is_untidy(self) -> bool:
         """Whether columns of jobs that were taken away are many enough to take them out."""
-        return bool(kernels.as_written(sites.is_untidy)(self.facts, int(self.state.clock[Clock.LAST_NEW])))
+        return bool(kernels.as_written(sites.is_untidy)(self.facts, int(self.state.clock.last_new)))
 
     @property
     def submitted(self) -> Table:
-        return self.columns[: self.state.clock[Clock.LAST_NEW]]
+        return self.columns[: self.state.clock.last_new]
 
     def submissions(self) -> tuple[Table, Table, Table]:
         here = np.flatnonzero(self.of_job[:, sites.Kept.COLUMN] >= 0)
@@ -144,7 +146,9 @@ class Site(Cluster):
 class Grid:
     """The clusters and the agent in the course of a run."""
 
-    def __init__(self, jobs: Jobs, log: Table, clusters: Sequence[Site], notes: Notes, facts: Table) -> None:
+    def __init__(
+        self, jobs: Jobs, log: Table, clusters: Sequence[Site], notes: Notes, facts: sites.GridFacts
+    ) -> None:
         self.jobs, self.clusters, self.notes, self.facts = jobs, clusters, notes, facts
         self.trouble: BaseException | None = None
         self.at = np.zeros((len(clusters), sites.ENTRIES), object if kernels.INTERPRETED else np.int64)
@@ -222,10 +226,8 @@ class Grid:
             code = run_grid(self.tables, BATCH)
             if self.trouble is not None:
                 raise self.trouble
-            if self.facts[sites.GridFact.WRONG] >= 0:
-                raise self._refusal(
-                    int(self.facts[sites.GridFact.WRONG]), int(self.facts[sites.GridFact.WRONG_IN])
-                )
+            if self.facts.wrong >= 0:
+                raise self._refusal(int(self.facts.wrong), int(self.facts.wrong_in))
             if progress is not None:
                 progress(self.finished(), len(self.jobs))
         for cluster in self.clusters:
@@ -240,27 +242,27 @@ class Grid:
 
     def finished(self) -> int:
         """Jobs that have ended so far."""
-        return sum(int(cluster.state.clock[Clock.FINISHED]) for cluster in self.clusters) + self.not_taken
+        return sum(int(cluster.state.clock.finished) for cluster in self.clusters) + self.not_taken
 
     @property
     def not_taken(self) -> int:
         """Tasks that no cluster took."""
-        return int(self.facts[sites.GridFact.NOT_TAKEN])
+        return int(self.facts.not_taken)
 
     @property
     def instants(self) -> int:
         """Instants at which something happened."""
-        return int(self.facts[sites.GridFact.INSTANTS_SEEN])
+        return int(self.facts.instants_seen)
 
     @property
     def waits_sum(self) -> int:
         """Who waited before the policies' turns, over all instants."""
-        return int(self.facts[sites.GridFact.WAITED])
+        return int(self.facts.waited)
 
     @property
     def waits_max(self) -> int:
         """The most who waited before the policies' turns."""
-        return int(self.facts[sites.GridFact.MOST_WAITED])
+        return int(self.facts.most_waited)
 
     @property
     def estimates(self) -> int:

@@ -17,17 +17,15 @@ from headway.engine.side_by_side import open_at
 from headway.engine.tables import (
     NO_MEMORY,
     OPEN,
-    Clock,
     Fault,
-    Job,
     Phase,
-    Run,
     State,
     Step,
     Table,
     World,
 )
 from headway.jit.kernels import entry, kernel
+from headway.jit.rows import array_of, same
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.policies.grid.composed.copies import is_here
 from headway.units import NEVER
@@ -61,10 +59,10 @@ class Copy(Driver):
         state = self.state
         for table, original in zip(state.memory, source.memory, strict=True):
             if len(table):
-                np.copyto(table, original)
+                np.copyto(array_of(table), array_of(original))
         np.copyto(state.options, source.options)
-        upto = min(max(int(source.clock[Clock.LAST_NEW]) + 1, self.touched), sizes[0])
-        self.touched = int(source.clock[Clock.LAST_NEW]) + 1
+        upto = min(max(int(source.clock.last_new) + 1, self.touched), sizes[0])
+        self.touched = int(source.clock.last_new) + 1
         self.first_job, self.first_run = copy_changed(
             source._replace(memory=NO_MEMORY),  # so that it is compiled once for all policies
             state._replace(memory=NO_MEMORY),
@@ -84,7 +82,7 @@ class Copy(Driver):
         """The policy's turn at ``t``, with one more newcomer if a job is given; its column."""
         column = -1
         if job is not None and shape is not None:
-            if self.state.clock[Clock.LAST_NEW] == self.state.jobs.shape[1]:
+            if self.state.clock.last_new == self.state.jobs.shape[1]:
                 self.widen()
             column = self.cluster.add(self.state, job, shape)
             self.world.runtime[column] = shape.time(int(self.cluster.jobs.walltime[job]))
@@ -94,18 +92,18 @@ class Copy(Driver):
     def turn(self, t: int) -> None:
         """The policy's turn."""
         self.cluster.hook(t, self.state)
-        if self.state.clock[Clock.FAULT] != Fault.NONE:
+        if self.state.clock.fault != Fault.NONE:
             raise self.refusal()
 
     def completion(self, column: int) -> int:
         """When the job of a column is completed; NEVER if the policy does not run it."""
         steps = FIRST_STEPS
-        while self.state.jobs[Job.PHASE, column] != Phase.DONE:
+        while self.state.jobs.phase[column] != Phase.DONE:
             if self.over:
                 return NEVER
             self.over = not self.advance(steps)
             steps = min(2 * steps, MOST_STEPS)
-        return int(self.state.runs[Run.END, self.state.jobs[Job.RUN, column]])
+        return int(self.state.runs.end[self.state.jobs.run[column]])
 
     def ids(self) -> None:
         """Its columns have no names: the one that is tried is in no log of submissions."""
@@ -122,8 +120,9 @@ class Copy(Driver):
 def _alike(source: State, cluster: Cluster) -> State:
     """Empty tables of the same sizes."""
     names = [name for name in source._fields if name not in ("profile", "memory")]
-    made = {name: np.zeros_like(getattr(source, name)) for name in names}
-    made["jobs"][Job.SUBMIT] = NEVER
+    tables = {name: getattr(source, name) for name in names}
+    made = {name: same(table, np.zeros_like(array_of(table))) for name, table in tables.items()}
+    made["jobs"].submit[:] = NEVER
     profile = type(source.profile)(*(np.zeros_like(table) for table in source.profile))
     memory = cluster.trial_memory()
     return State(**made, profile=profile, memory=memory)
@@ -161,35 +160,35 @@ def copy_changed(
     Returns the first job and the first run that are not over. In the world of the copy runs last as long as
     was requested; those that the last turn started are foreseen by the engine itself.
     """
-    jobs, runs = source.clock[Clock.LAST_NEW], source.clock[Clock.RUNS]
-    for place in range(len(source.clock)):
+    jobs, runs = source.clock.last_new, source.clock.runs
+    for place in range(source.clock.shape[0]):
         target.clock[place] = source.clock[place]
     for place in range(len(source.keys)):
         target.keys[place] = source.keys[place]
-    copy_whole(source.pools, target.pools)
-    copy_whole(source.queue, target.queue)
-    copy_whole(source.lists, target.lists)
-    copy_whole(source.changes, target.changes)
+    copy_whole(source.pools.table, target.pools.table)
+    copy_whole(source.queue.table, target.queue.table)
+    copy_whole(source.lists.table, target.lists.table)
+    copy_whole(source.changes.table, target.changes.table)
     copy_whole(source.profile.steps, target.profile.steps)
     copy_whole(source.profile.blocks, target.profile.blocks)
-    copy_part(source.jobs, target.jobs, first_job, upto)
+    copy_part(source.jobs.table, target.jobs.table, first_job, upto)
     for i in range(len(lists)):
         for column in range(first_job):
             target.jobs[lists[i], column] = source.jobs[lists[i], column]
-    copy_part(source.runs, target.runs, first_run, runs)
+    copy_part(source.runs.table, target.runs.table, first_run, runs)
     for column in range(first_job, upto):
         world.runtime[column] = requested[column]
-    while first_job < jobs and not is_here(source.jobs[Job.PHASE, first_job]):
+    while first_job < jobs and not is_here(source.jobs.phase[first_job]):
         first_job += 1
-    while first_run < runs and source.runs[Run.END, first_run] != OPEN:
+    while first_run < runs and source.runs.end[first_run] != OPEN:
         first_run += 1
-    target.clock[Clock.FRESH] = runs
+    target.clock.fresh = runs
     count = 0
     for run in range(first_run, runs):
-        if target.runs[Run.END, run] == OPEN:
-            job = target.runs[Run.JOB, run]
-            needed = target.runs[Run.LEAD, run] + requested[job] - target.jobs[Job.KEPT, job]
-            end = target.runs[Run.START, run] + min(needed, target.runs[Run.LIMIT, run])
+        if target.runs.end[run] == OPEN:
+            job = target.runs.job[run]
+            needed = target.runs.lead[run] + requested[job] - target.jobs.kept[job]
+            end = target.runs.start[run] + min(needed, target.runs.limit[run])
             push(world.ends, 0, count, end, run)
             count += 1
     world.size[0] = count

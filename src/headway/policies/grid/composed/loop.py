@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway.engine.side_by_side import following_event
-from headway.engine.tables import Clock, Fault, Step
+from headway.engine.tables import Fault, Step
 from headway.jit.kernels import calling, entry, kernel, routine
 from headway.policies.grid import agent
 from headway.policies.grid.composed.requests import (
@@ -26,7 +26,6 @@ from headway.policies.grid.composed.sites import (
     MAIN,
     TIDIER,
     Fact,
-    GridFact,
     Logged,
     Tables,
     ask_for,
@@ -38,7 +37,7 @@ from headway.policies.grid.composed.sites import (
     turn,
     world_of,
 )
-from headway.policies.grid.notes import Count, servers_of
+from headway.policies.grid.notes import servers_of
 from headway.units import NEVER
 
 AT_THE_AGENT = -1
@@ -66,17 +65,17 @@ arrive, reallocate = _agent()
 @kernel
 def is_watchful(grid: Tables) -> bool:
     """Whether there are events, and the agent has tasks that may wait."""
-    return bool(grid.facts[GridFact.PERIOD] > 0 and grid.notes.counts[Count.TASKS] > 0)
+    return bool(grid.facts.period > 0 and grid.notes.counts.tasks > 0)
 
 
 @kernel
 def next_instant(grid: Tables) -> int:
     """When something happens next; NEVER if nothing is to come."""
     facts, t = grid.facts, NEVER
-    if facts[GridFact.ARRIVED] < grid.log.shape[0]:
-        t = grid.log[facts[GridFact.ARRIVED], Logged.SUBMIT]
+    if facts.arrived < grid.log.shape[0]:
+        t = grid.log[facts.arrived, Logged.SUBMIT]
     if is_watchful(grid):
-        t = min(t, (facts[GridFact.INSTANT] // facts[GridFact.PERIOD] + 1) * facts[GridFact.PERIOD])
+        t = min(t, (facts.instant // facts.period + 1) * facts.period)
     for k in range(servers_of(grid.notes)):
         t = min(t, register_of(grid, k).facts[Fact.FOLLOWING])
     return t
@@ -89,7 +88,7 @@ def welcome(grid: Tables, job: int) -> None:
     if home != AT_THE_AGENT:
         place(grid, home, job, grid.log[job, Logged.PROCS])
     elif arrive(grid.notes, grid, job) < 0:
-        grid.facts[GridFact.NOT_TAKEN] += 1
+        grid.facts.not_taken += 1
 
 
 @kernel
@@ -98,12 +97,12 @@ def close_cluster(grid: Tables, k: int) -> None:
     settle(grid, k)
     facts, state = register_of(grid, k).facts, state_of(grid, k, MAIN)
     turn(grid, k, MAIN, facts[Fact.OPENED])
-    if state.clock[Clock.FAULT] != Fault.NONE:
+    if state.clock.fault != Fault.NONE:
         go_wrong(grid, k, MAIN)
     facts[Fact.IS_OPEN] = 0
     facts[Fact.VERSION] += 1
     facts[Fact.FOLLOWING] = following_event(state, world_of(grid, k, MAIN))
-    if is_untidy(facts, state.clock[Clock.LAST_NEW]):
+    if is_untidy(facts, state.clock.last_new):
         ask_for(grid, k, TIDIER)
 
 
@@ -111,24 +110,22 @@ def close_cluster(grid: Tables, k: int) -> None:
 def one_instant(grid: Tables, t: int) -> None:
     """All that happens at an instant."""
     facts, count = grid.facts, servers_of(grid.notes)
-    facts[GridFact.INSTANT] = t
+    facts.instant = t
     for k in range(count):
         if register_of(grid, k).facts[Fact.FOLLOWING] == t:
             open_cluster(grid, k, t)
-    while (
-        facts[GridFact.ARRIVED] < grid.log.shape[0] and grid.log[facts[GridFact.ARRIVED], Logged.SUBMIT] == t
-    ):
-        welcome(grid, facts[GridFact.ARRIVED])
-        facts[GridFact.ARRIVED] += 1
-    if is_watchful(grid) and t % facts[GridFact.PERIOD] == 0 and t > facts[GridFact.LAST_EVENT]:
-        facts[GridFact.LAST_EVENT] = t
+    while facts.arrived < grid.log.shape[0] and grid.log[facts.arrived, Logged.SUBMIT] == t:
+        welcome(grid, facts.arrived)
+        facts.arrived += 1
+    if is_watchful(grid) and t % facts.period == 0 and t > facts.last_event:
+        facts.last_event = t
         reallocate(grid.notes, grid, t)
     waiting = 0
     for k in range(count):
-        waiting += state_of(grid, k, MAIN).clock[Clock.WAITS]
-    facts[GridFact.INSTANTS_SEEN] += 1
-    facts[GridFact.WAITED] += waiting
-    facts[GridFact.MOST_WAITED] = max(facts[GridFact.MOST_WAITED], waiting)
+        waiting += state_of(grid, k, MAIN).clock.waits
+    facts.instants_seen += 1
+    facts.waited += waiting
+    facts.most_waited = max(facts.most_waited, waiting)
     for k in range(count):
         if register_of(grid, k).facts[Fact.IS_OPEN] and not is_wrong(grid):
             close_cluster(grid, k)

@@ -13,7 +13,7 @@ from typing import Any
 from headway.engine.clock import crowded
 from headway.engine.local import WITHDRAW, caught_up, is_behind, only_plan
 from headway.engine.side_by_side import last_never_came, open_chosen
-from headway.engine.tables import Clock, Job, Phase, Pool, State, Step, World
+from headway.engine.tables import Phase, State, Step, World
 from headway.jit.kernels import calling, kernel, routine
 from headway.policies.grid import agent, molding, tuning
 from headway.policies.grid.composed.copies import (
@@ -30,7 +30,6 @@ from headway.policies.grid.composed.sites import (
     MAIN,
     WIDER,
     Fact,
-    GridFact,
     Kept,
     Logged,
     Register,
@@ -43,7 +42,7 @@ from headway.policies.grid.composed.sites import (
     turn,
     world_of,
 )
-from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes, Setting, servers_of
+from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes, servers_of
 from headway.policies.grid.tables import AMDAHL
 from headway.policies.queueing.strict import MACHINE
 from headway.units import NEVER
@@ -77,7 +76,7 @@ def plan(grid: Tables, k: int) -> None:
 @kernel
 def settle(grid: Tables, k: int) -> None:
     """Put the plan in order from which jobs were taken away."""
-    if state_of(grid, k, MAIN).pools[Pool.LEFT, MACHINE] > 0 and register_of(grid, k).facts[Fact.CATCHES_UP]:
+    if state_of(grid, k, MAIN).pools.left[MACHINE] > 0 and register_of(grid, k).facts[Fact.CATCHES_UP]:
         plan(grid, k)
 
 
@@ -89,13 +88,13 @@ def make_room(grid: Tables, k: int) -> bool:
         if not ask_for(grid, k, LARGER + MAIN):
             return False
     state = state_of(grid, k, MAIN)
-    return bool(state.clock[Clock.LAST_NEW] < state.jobs.shape[1] or ask_for(grid, k, WIDER))
+    return bool(state.clock.last_new < state.jobs.shape[1] or ask_for(grid, k, WIDER))
 
 
 @routine
 def place(grid: Tables, k: int, job: int, procs: int) -> None:
     """Hand a job to cluster ``k`` on so many processors; the policy sees it in its turn."""
-    if not open_cluster(grid, k, grid.facts[GridFact.INSTANT]) or not make_room(grid, k):
+    if not open_cluster(grid, k, grid.facts.instant) or not make_room(grid, k):
         return
     state, world, register = state_of(grid, k, MAIN), world_of(grid, k, MAIN), register_of(grid, k)
     by, over = factor(grid, register, job, procs)
@@ -118,7 +117,7 @@ def place(grid: Tables, k: int, job: int, procs: int) -> None:
 @kernel
 def forget_newcomer(state: State, world: World, register: Register, column: int) -> None:
     """Take out a job that the policy has not seen; those behind it move up."""
-    last, rows, lists = state.clock[Clock.LAST_NEW] - 1, state.jobs.shape[0], register.lists
+    last, rows, lists = state.clock.last_new - 1, state.jobs.shape[0], register.lists
     first = lists[0] if len(lists) > 0 else rows
     for there in range(column, last):
         for row in range(rows):
@@ -140,7 +139,7 @@ def take_away(grid: Tables, k: int, job: int) -> None:
         plan(grid, k)
     column = register.of_job[job, Kept.COLUMN]
     register.of_job[job, Kept.COLUMN] = -1
-    if column < state.clock[Clock.FIRST_NEW]:
+    if column < state.clock.first_new:
         request(grid, k, MAIN, facts[Fact.OPENED], column, WITHDRAW)
         facts[Fact.WITHDRAWN_HERE] += 1
     else:
@@ -158,12 +157,10 @@ def factor(grid: Tables, register: Register, job: int, n: int) -> tuple[int, int
     of, out_of = log[job, Logged.OF], log[job, Logged.OUT_OF]
     if out_of == 0:
         return over, speed
-    if grid.facts[GridFact.LAW] == AMDAHL:
+    if grid.facts.law == AMDAHL:
         here, parts = molding.amdahl(of, out_of, n)
     else:
-        here, parts = molding.downey(
-            of, out_of, n, grid.facts[GridFact.SIGMA], grid.facts[GridFact.SIGMA_OVER]
-        )
+        here, parts = molding.downey(of, out_of, n, grid.facts.sigma, grid.facts.sigma_over)
     return molding.stretch(log[job, Logged.SPEEDUP], log[job, Logged.SPEEDUP_OVER], here, parts, speed, over)
 
 
@@ -186,7 +183,7 @@ def completed_at_first(grid: Tables, k: int, job: int) -> int:
     if fewest > most:
         return NO_ANSWER
     by, over = factor(grid, register, job, most)
-    return int(grid.facts[GridFact.INSTANT] + times_of(grid.log[job, Logged.WALL], by, over))
+    return int(grid.facts.instant + times_of(grid.log[job, Logged.WALL], by, over))
 
 
 # ---- the requests ---------------------------------------------------------------------------------------
@@ -196,7 +193,7 @@ def completed_at_first(grid: Tables, k: int, job: int) -> int:
 def completion(grid: Tables, k: int, job: int, n: int) -> int:
     """When a job that is not on cluster ``k`` would be completed on so many processors."""
     by, over = factor(grid, register_of(grid, k), job, n)
-    return tried(grid, k, grid.facts[GridFact.INSTANT], job, n, by, over, NEVER)
+    return tried(grid, k, grid.facts.instant, job, n, by, over, NEVER)
 
 
 tune: Any = routine(calling(tuning.tune, completion=completion))
@@ -206,7 +203,7 @@ tune: Any = routine(calling(tuning.tune, completion=completion))
 def tuned(grid: Tables, k: int, task: int, cutoff: int) -> tuple[int, int]:
     """The earliest completion of a task that is not here, at least ``cutoff`` if not before; and its size."""
     settle(grid, k)
-    register, now = register_of(grid, k), grid.facts[GridFact.INSTANT]
+    register, now = register_of(grid, k), grid.facts.instant
     facts, kept = register.facts, register.of_job
     if facts[Fact.ASKED_VERSION] != facts[Fact.VERSION] or facts[Fact.ASKED_AT] != now:
         facts[Fact.ASKED_VERSION], facts[Fact.ASKED_AT] = facts[Fact.VERSION], now
@@ -221,7 +218,7 @@ def tuned(grid: Tables, k: int, task: int, cutoff: int) -> tuple[int, int]:
             found = tried(grid, k, now, task, fewest, by, over, cutoff)
             exact = int(found < cutoff or cutoff == NEVER)
         elif fewest < most:
-            found, procs = tune(grid, k, task, fewest, most, grid.facts[GridFact.TUNING])
+            found, procs = tune(grid, k, task, fewest, most, grid.facts.tuning)
         if found == NEVER:
             procs = 0
         kept[task, Kept.ASKED], kept[task, Kept.IS_EXACT] = facts[Fact.STATE_ASKED], exact
@@ -233,7 +230,7 @@ def tuned(grid: Tables, k: int, task: int, cutoff: int) -> tuple[int, int]:
 def waits(grid: Tables, k: int, task: int) -> bool:
     """Whether a job that was submitted to cluster ``k`` has not started; one that was stopped has."""
     column, jobs = register_of(grid, k).of_job[task, Kept.COLUMN], state_of(grid, k, MAIN).jobs
-    return bool(column >= 0 and jobs[Job.PHASE, column] == Phase.WAITING and jobs[Job.RUN, column] < 0)
+    return bool(column >= 0 and jobs.phase[column] == Phase.WAITING and jobs.run[column] < 0)
 
 
 @routine
@@ -251,7 +248,7 @@ def estimate(grid: Tables, k: int, task: int) -> tuple[int, int]:
     facts = register.facts
     if facts[Fact.FORESEEN] != facts[Fact.VERSION]:
         facts[Fact.FORESEEN], facts[Fact.IS_OVER] = facts[Fact.VERSION], 0
-        if renew(grid, k, FUTURE, grid.facts[GridFact.INSTANT]):
+        if renew(grid, k, FUTURE, grid.facts.instant):
             take_turn(grid, k, FUTURE)
     return completion_in(grid, k, FUTURE, column, NEVER), register_of(grid, k).of_job[task, Kept.SIZE]
 
@@ -268,7 +265,7 @@ def submit(grid: Tables, k: int, task: int) -> tuple[int, int]:
 @routine
 def cancel(grid: Tables, k: int, task: int) -> bool:
     """Take the task away, if it still waits."""
-    if is_wrong(grid) or not waits(grid, k, task) or not open_cluster(grid, k, grid.facts[GridFact.INSTANT]):
+    if is_wrong(grid) or not waits(grid, k, task) or not open_cluster(grid, k, grid.facts.instant):
         return False
     take_away(grid, k, task)
     return True
@@ -286,7 +283,7 @@ def best_server(notes: Notes, grid: Tables, task: int, apart: int) -> tuple[int,
         held, _ = estimate(grid, apart, task)
         if held == STARTED:
             return agent.nobody(), NO_ANSWER
-        cutoff = min(held - notes.settings[Setting.THRESHOLD] + 1, NO_ANSWER)
+        cutoff = min(held - notes.settings.threshold + 1, NO_ANSWER)
     first, soonest = agent.nobody(), NO_ANSWER
     for server in range(servers_of(notes)):
         if server != apart:

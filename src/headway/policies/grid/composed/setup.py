@@ -11,7 +11,17 @@ import numpy as np
 
 from headway.engine.faults import check_finished
 from headway.engine.setup import Jobs, Progress, Setup
-from headway.engine.tables import JOB_ROWS, POOL_ROWS, RUN_ROWS, Clock, Job, Run, State, Table, Why, new_state
+from headway.engine.tables import (
+    POOL_ROWS,
+    RUN_ROWS,
+    JobTable,
+    Runs,
+    State,
+    Table,
+    Why,
+    new_state,
+)
+from headway.jit.rows import zeros
 from headway.platform import Platform
 from headway.policies.grid import tables
 from headway.policies.grid.composed import sites
@@ -20,7 +30,7 @@ from headway.policies.grid.composed.driver import Grid, Site
 from headway.policies.grid.composed.loop import run_grid
 from headway.policies.grid.local_policies import HEURISTICS, LAWS, MODES, TUNINGS, pools_of, widest
 from headway.policies.grid.moldability import fraction, job_rows
-from headway.policies.grid.notes import Count, Known, Notes, new_notes
+from headway.policies.grid.notes import Notes, new_notes
 from headway.policies.grid.setup import (
     MOVES_AT_FIRST,
     MOVES_PER_TASK,
@@ -65,32 +75,32 @@ def gathered(grid: Ran, first_pool: Sequence[int], told: Sequence[bool], moved: 
     for cluster in grid.clusters:
         check_finished(cluster.state, cluster.ids())
     count = len(grid.jobs)
-    jobs = np.zeros((JOB_ROWS, count), np.int64)
-    jobs[[Job.RUN, Job.PROMISE]] = -1
+    jobs = zeros(JobTable, count)
+    jobs[[JobTable["run"], JobTable["promise"]]] = -1
     logs, begun = [np.zeros((RUN_ROWS, 0), np.int64)], 0
     for number, cluster in enumerate(grid.clusters):
         state = cluster.state
-        log = state.runs[:, : state.clock[Clock.RUNS]].copy()
-        log[Run.JOB] = cluster.submitted[log[Run.JOB]]
-        log[Run.POOL] += first_pool[number]
-        waited = (log[Run.WHY] == Why.IMMEDIATE) & (log[Run.START] > grid.jobs.submit[log[Run.JOB]])
-        log[Run.WHY, waited] = cluster.kind.in_turn
-        log[Run.WHY, (moved[log[Run.JOB]] > 0) & np.isin(log[Run.WHY], OF_THE_QUEUE)] = Why.MOVED
+        log = Runs(state.runs[:, : state.clock.runs].copy())
+        log.job[:] = cluster.submitted[log.job]
+        log.pool[:] += first_pool[number]
+        waited = (log.why == Why.IMMEDIATE) & (log.start > grid.jobs.submit[log.job])
+        log.why[waited] = cluster.kind.in_turn
+        log.why[(moved[log.job] > 0) & np.isin(log.why, OF_THE_QUEUE)] = Why.MOVED
         here, columns, shapes = cluster.submissions()
-        run = state.jobs[Job.RUN, columns]
-        jobs[Job.RUN, here] = np.where(run >= 0, run + begun, -1)
+        run = state.jobs.run[columns]
+        jobs.run[here] = np.where(run >= 0, run + begun, -1)
         if told[number]:
-            jobs[Job.PROMISE, here] = state.jobs[Job.PROMISE, columns]
-        jobs[Job.PROCS, here], jobs[Job.WALL, here] = shapes[:, 0], cluster.requested[columns]
-        jobs[Job.STRETCH_BY, here] = shapes[:, 1]
-        jobs[Job.STRETCH_OVER, here] = np.where(shapes[:, 1] == shapes[:, 2], 0, shapes[:, 2])
-        logs.append(log)
+            jobs.promise[here] = state.jobs.promise[columns]
+        jobs.procs[here], jobs.wall[here] = shapes[:, 0], cluster.requested[columns]
+        jobs.stretch_by[here] = shapes[:, 1]
+        jobs.stretch_over[here] = np.where(shapes[:, 1] == shapes[:, 2], 0, shapes[:, 2])
+        logs.append(log.table)
         begun += log.shape[1]
     state = new_state(jobs, np.zeros((POOL_ROWS, 2), np.int64), np.zeros(1, np.int64), 1, 1, 1)
-    state.clock[Clock.RUNS], state.clock[Clock.LAST_NEW] = begun, count
-    state.clock[Clock.FINISHED], state.clock[Clock.INSTANTS] = grid.finished() - grid.not_taken, grid.instants
-    state.clock[Clock.WAITS_SUM], state.clock[Clock.WAITS_MAX] = grid.waits_sum, grid.waits_max
-    return state._replace(runs=np.concatenate(logs, axis=1))
+    state.clock.runs, state.clock.last_new = begun, count
+    state.clock.finished, state.clock.instants = grid.finished() - grid.not_taken, grid.instants
+    state.clock.waits_sum, state.clock.waits_max = grid.waits_sum, grid.waits_max
+    return state._replace(runs=Runs(np.concatenate(logs, axis=1)))
 
 
 def all_sets(clusters: Sequence[Cluster]) -> Sets:
@@ -102,7 +112,7 @@ def all_sets(clusters: Sequence[Cluster]) -> Sets:
             found.of_run.update({begun + run: ranges for run, ranges in sets.of_run.items()})
             found.borrower.update({begun + run: begun + by for run, by in sets.borrower.items()})
             found.swap_out.update({begun + run: time for run, time in sets.swap_out.items()})
-        begun += int(cluster.state.clock[Clock.RUNS])
+        begun += int(cluster.state.clock.runs)
     return found
 
 
@@ -232,19 +242,19 @@ class _Run:
         ]
         self.grid = Grid(jobs, self._log(jobs), clusters, self._notes(), self._facts())
         self.grid.run(progress)
-        moved = self.grid.notes.tasks[Known.TIMES_MOVED]
+        moved = self.grid.notes.tasks.times_moved
         return gathered(self.grid, self._first_pools(), self._told(), moved)
 
     def _log(self, jobs: Jobs) -> Table:
         """[job, field] what the log says of each job."""
         told = (
-            tables.Task.TRACE_PROCS,
-            tables.Task.OF,
-            tables.Task.OUT_OF,
-            tables.Task.LIMIT,
-            tables.Task.SPEEDUP,
-            tables.Task.SPEEDUP_OVER,
-            tables.Task.HOME,
+            tables.Tasks["trace_procs"],
+            tables.Tasks["of"],
+            tables.Tasks["out_of"],
+            tables.Tasks["limit"],
+            tables.Tasks["speedup"],
+            tables.Tasks["speedup_over"],
+            tables.Tasks["home"],
         )
         columns = (jobs.submit, jobs.runtime, jobs.walltime, *(self.rows[row] for row in told))
         return np.stack(columns, axis=1).astype(np.int64)
@@ -261,15 +271,15 @@ class _Run:
             self.room,
         )
 
-    def _facts(self) -> Table:
+    def _facts(self) -> sites.GridFacts:
         """What the loop is told."""
-        facts = np.zeros(sites.GRID_FACTS, np.int64)
-        facts[sites.GridFact.WRONG] = -1
+        facts = zeros(sites.GridFacts)
+        facts.wrong = -1
         if self.spec.word("mode") != "none":
-            facts[sites.GridFact.PERIOD] = microseconds_of(self.spec, "period")
-        facts[sites.GridFact.TUNING] = TUNINGS.index(self.spec.word("tuning"))
-        facts[sites.GridFact.LAW] = LAWS.index(self.spec.word("law"))
-        facts[sites.GridFact.SIGMA], facts[sites.GridFact.SIGMA_OVER] = fraction(self.spec.number("sigma"))
+            facts.period = microseconds_of(self.spec, "period")
+        facts.tuning = TUNINGS.index(self.spec.word("tuning"))
+        facts.law = LAWS.index(self.spec.word("law"))
+        facts.sigma, facts.sigma_over = fraction(self.spec.number("sigma"))
         return facts
 
     def again(self, _: State) -> Setup | None:
@@ -278,7 +288,7 @@ class _Run:
             None if cluster.prepared.again is None else cluster.prepared.again(cluster.state)
             for cluster in self.grid.clusters
         ]
-        made = int(self.grid.notes.counts[Count.MOVES])
+        made = int(self.grid.notes.counts.moves)
         if made <= self.room and not any(larger):
             return None
         self.room = max(self.room, made)
@@ -327,7 +337,7 @@ class _Run:
         if self.grid.not_taken:  # no cluster took them, and so none has counted them
             numbers["late_on_arrival"] = int(str(numbers.get("late_on_arrival", 0))) + self.grid.not_taken
         return {
-            "grid_tasks": int((self.rows[tables.Task.HOME] < 0).sum()),
+            "grid_tasks": int((self.rows[tables.Tasks["home"]] < 0).sum()),
             **counted(self.grid.notes),
             "completions": "foreseen",
             "estimates": self.grid.estimates,
@@ -336,7 +346,7 @@ class _Run:
 
     def notes(self, _: State, ids: Table) -> dict[str, Table]:
         return {
-            "put_back": self.grid.notes.tasks[Known.PUT_BACK],
+            "put_back": self.grid.notes.tasks.put_back,
             **all_notes(self.grid.clusters, len(ids)),
         }
 

@@ -18,6 +18,7 @@ from headway.engine.setup import EMPTY, Setup, make_state
 from headway.engine.tables import State, Table, World
 from headway.jit import kernels
 from headway.jit.kernels import by_address, kernel
+from headway.jit.rows import Entries
 from headway.policies.grid.notes import Notes
 
 # Entries of a cluster's row: its simulation, the copy in which a task is tried, the one that shows the future
@@ -98,34 +99,26 @@ class Fact(IntEnum):
 FACTS = Fact.HAS_ENDS + 2
 
 
-class GridFact(IntEnum):
+class GridFacts(Entries):
     """Of the grid."""
 
-    INSTANT = 0
-    """The present instant."""
-    ARRIVED = 1
-    """Jobs that have arrived."""
-    PERIOD = 2
-    """Time between two events (µs; 0: there are none), and the last one."""
-    LAST_EVENT = 3
-    INSTANTS_SEEN = 4
-    """Instants, and how many waited in them."""
-    WAITED = 5
-    MOST_WAITED = 6
-    NOT_TAKEN = 7
-    """Jobs that no cluster took."""
-    TUNING = 8
-    """How tasks are tuned."""
-    LAW = 9
-    """The law of speedup, with its sigma."""
-    SIGMA = 10
-    SIGMA_OVER = 11
-    WRONG = 12
-    """The cluster in which something went wrong (-1: none), and in which of the three."""
-    WRONG_IN = 13
+    instant: int  # The present instant.
+    arrived: int  # Jobs that have arrived.
+    period: int  # Time between two events (µs; 0: there are none), and the last one.
+    last_event: int
+    instants_seen: int  # Instants, and how many waited in them.
+    waited: int
+    most_waited: int
+    not_taken: int  # Jobs that no cluster took.
+    tuning: int  # How tasks are tuned.
+    law: int  # The law of speedup, with its sigma.
+    sigma: int
+    sigma_over: int
+    wrong: int  # The cluster in which something went wrong (-1: none), and in which of the three.
+    wrong_in: int
 
 
-GRID_FACTS = len(GridFact)
+GRID_FACTS = len(GridFacts)
 
 
 class Logged(IntEnum):
@@ -185,7 +178,7 @@ class Tables(NamedTuple):
     """[job, field]"""
     notes: Notes
     """The agent's memory."""
-    facts: Table
+    facts: GridFacts
 
 
 def empty_register() -> Register:
@@ -261,14 +254,14 @@ def request(grid: Tables, k: int, which: int, t: int, job: int, what: int) -> No
 @kernel
 def is_wrong(grid: Tables) -> bool:
     """Whether something went wrong, so that all that follows is void."""
-    return bool(grid.facts[GridFact.WRONG] >= 0)
+    return bool(grid.facts.wrong >= 0)
 
 
 @kernel
 def go_wrong(grid: Tables, k: int, which: int) -> None:
     """Note where something went wrong first."""
-    if grid.facts[GridFact.WRONG] < 0:
-        grid.facts[GridFact.WRONG], grid.facts[GridFact.WRONG_IN] = k, which
+    if grid.facts.wrong < 0:
+        grid.facts.wrong, grid.facts.wrong_in = k, which
 
 
 @kernel

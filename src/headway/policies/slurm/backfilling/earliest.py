@@ -8,7 +8,7 @@ are hours wide, so the plans of large jobs lie later than they need to.
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import Job, Run, Share, State
+from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.backfilling.node_ends import NOW, enough_open, lay_trial
 from headway.policies.slurm.backfilling.whole import enough_over, over_by, select_whole
@@ -38,10 +38,9 @@ from headway.policies.slurm.nodes.selection import select, select_in
 from headway.policies.slurm.queue.preemption import takes_places
 from headway.policies.slurm.tables.bits import meet, pack_row, size_of, unpack
 from headway.policies.slurm.tables.controller import Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
-from headway.policies.slurm.tables.settings import Preemption, Setting
-from headway.policies.slurm.tables.sites import Partition
+from headway.policies.slurm.tables.passes import Scratch, Work
+from headway.policies.slurm.tables.settings import Preemption
+from headway.policies.slurm.tables.sites import Partitions
 
 TRIED = -2
 """In place of what was passed over: nothing was."""
@@ -58,10 +57,10 @@ For others a row of openings tells when each node will do
 @routine
 def widened(memory: Memory, width: int, anchor: int, place: int) -> int:
     """The width of the next group: it reaches at least to the job at ``place``."""
-    linear = memory.settings[Setting.BF_WINDOW_LINEAR]
+    linear = memory.settings.bf_window_linear
     while True:
         width = width + linear if linear > 0 else 2 * width
-        if place == memory.clock[SlurmClock.RUNNING] or memory.running[0, place] <= anchor + width:
+        if place == memory.clock.running or memory.running[0, place] <= anchor + width:
             return width
 
 
@@ -76,7 +75,7 @@ def select_later(state: State, candidates: int, job: int, part: int, rows: int) 
     """Choose nodes for a job of a set on what the trial table has free, in one of the rows of its partition
     that a job may use (``rows``: which of its two numbers of them)."""
     memory = state.memory
-    if memory.settings[Setting.SLICE] > 0:
+    if memory.settings.slice > 0:
         deal_trial(state)
     return select_in(state, memory.trial, candidates, job, part, memory.partitions[rows, part])
 
@@ -84,9 +83,9 @@ def select_later(state: State, candidates: int, job: int, part: int, rows: int) 
 @kernel
 def select_ahead(state: State, candidates: int, job: int, part: int, rows: int) -> int:
     """The same after the end of other jobs: nodes in use may come first then."""
-    state.memory.clock[SlurmClock.LOOKS_AHEAD] = 1
+    state.memory.clock.looks_ahead = 1
     found = select_later(state, candidates, job, part, rows)
-    state.memory.clock[SlurmClock.LOOKS_AHEAD] = 0
+    state.memory.clock.looks_ahead = 0
     return found
 
 
@@ -95,8 +94,8 @@ def earliest_tried(
     state: State, job: int, part: int, now: int, only_now: bool, window: tuple[int, int]
 ) -> int:
     """:func:`earliest` by imagining one end after the other, and trying after every group."""
-    memory, least = state.memory, state.memory.jobs[SlurmJob.MIN_NODES, job]
-    idle, by_window = FREE_ENOUGH, memory.settings[Setting.BY_WINDOW] > 0
+    memory, least = state.memory, state.memory.jobs.min_nodes[job]
+    idle, by_window = FREE_ENOUGH, memory.settings.by_window > 0
     if whole_nodes(memory, job, part) and not suspends(memory):
         idle = idle_in_window(state)
     if idle >= least and (window[0] <= now or not by_window):
@@ -105,19 +104,19 @@ def earliest_tried(
         weigh_completing(memory, -1)
         if found > 0:
             return now
-    preempts, rows = takes_places(memory, job, part), Partition.ROWS
+    preempts, rows = takes_places(memory, job, part), Partitions["rows"]
     if only_now and not preempts:
         return NEVER
     weigh_anew(memory, job, part)
     copy_nodes(state)
     first = over_at(memory, window[0]) if by_window else 0
     for place in range(first):
-        idle += imagine_ended(state, state.jobs[Job.RUN, memory.running[1, place]])
+        idle += imagine_ended(state, state.jobs.run[memory.running[1, place]])
     if preempts:
         more, aside = imagine_preempted(state, job, part, now, first)
         idle += more
-        if aside and memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
-            rows = Partition.ROWS_PREEMPTING
+        if aside and memory.settings.preemption == Preemption.BY_QOS:
+            rows = Partitions["rows_preempting"]
     if preempts or (by_window and idle >= least):
         if select_later(state, Scratch.WINDOW, job, part, rows) > 0:
             return now
@@ -125,18 +124,18 @@ def earliest_tried(
             return NEVER
     running, count = memory.running, looked_at(memory, window[1])
     width, anchor, place = 30, 0, next_staying(state, job, part, now, first)
-    linear = memory.settings[Setting.LINEAR] > 0
+    linear = memory.settings.linear > 0
     while place < count:
         last, taken, many = -1, 0, False
         while place < count:
             this, end = place, running[0, place]
             place = next_staying(state, job, part, now, place + 1)
-            if not touches(state, state.jobs[Job.RUN, running[1, this]]):
+            if not touches(state, state.jobs.run[running[1, this]]):
                 continue
             if anchor == 0:
                 anchor = first_bound(end)
             last = this
-            idle += imagine_ended(state, state.jobs[Job.RUN, running[1, this]])
+            idle += imagine_ended(state, state.jobs.run[running[1, this]])
             if place >= count or linear or running[0, place] > anchor + width:
                 break
             taken += 1
@@ -156,15 +155,15 @@ def earliest_tried(
 @kernel
 def over_at(memory: Memory, begin: int) -> int:
     """How many running jobs are over in a window that begins then."""
-    at = memory.settings[Setting.OVER_AT_BEGIN] > 0
+    at = memory.settings.over_at_begin > 0
     return over_by(memory, begin if at else begin - 1) + 1
 
 
 @kernel
 def looked_at(memory: Memory, later: int) -> int:
     """How many running jobs a search looks at where the next window begins ``later`` (0: there is none)."""
-    if memory.settings[Setting.BY_WINDOW] == 0 or later == 0:
-        return int(memory.clock[SlurmClock.RUNNING])
+    if memory.settings.by_window == 0 or later == 0:
+        return int(memory.clock.running)
     return over_by(memory, later) + 1
 
 
@@ -174,9 +173,9 @@ def has_taken(state: State, place: int, openings: int) -> bool:
     memory = state.memory
     if openings == BY_COUNT:
         return meet(memory.words_held, place, memory.words_sets, Scratch.TAKEN)
-    run = state.jobs[Job.RUN, memory.running[1, place]]
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        if memory.work[Work.TAKEN, state.shares[Share.NODE, entry]] > 0:
+    run = state.jobs.run[memory.running[1, place]]
+    for entry in range(state.runs.share[run], end_of_shares(state, run)):
+        if memory.work.taken[state.shares.node[entry]] > 0:
             return True
     return False
 
@@ -186,7 +185,7 @@ def last_needed(state: State, first: int, last: int, job: int, part: int, now: i
     """The place of the job whose end a start waits for: the last of those looked at from ``first`` on, or the
     last of them with a chosen node. Those that make room for the job are not waited for."""
     memory = state.memory
-    for place in range(last, first - 1 if memory.settings[Setting.LAST_NEEDED] > 0 else last, -1):
+    for place in range(last, first - 1 if memory.settings.last_needed > 0 else last, -1):
         if has_taken(state, place, openings) and next_staying(state, job, part, now, place) == place:
             return place
     return last
@@ -198,7 +197,7 @@ def frees(state: State, place: int, openings: int) -> bool:
     memory = state.memory
     if openings == BY_COUNT:
         return meet(memory.words_held, place, memory.words_sets, Scratch.WINDOW)
-    return touches(state, state.jobs[Job.RUN, memory.running[1, place]])
+    return touches(state, state.jobs.run[memory.running[1, place]])
 
 
 @routine
@@ -219,7 +218,7 @@ def group_from(state: State, place: int, count: int, bound: int, openings: int) 
     Under select/linear each is a group of its own.
     """
     memory = state.memory
-    if memory.settings[Setting.LINEAR] > 0:
+    if memory.settings.linear > 0:
         last = next_freeing(state, place, count, openings)
         return last if last < count else -1, last + 1, False
     within = min(max(over_by(memory, bound), place), count - 1)
@@ -243,7 +242,7 @@ def select_now(state: State, job: int, part: int, openings: int) -> int:
     """Choose nodes for a job of the set WINDOW as they are now, completing ones last of their weight where
     these weigh more."""
     memory = state.memory
-    if memory.settings[Setting.WEIGHS_ANEW] == 0 or size_of(memory.words_sets, Scratch.COMPLETING) == 0:
+    if memory.settings.weighs_anew == 0 or size_of(memory.words_sets, Scratch.COMPLETING) == 0:
         return select_known(state, NOW, job, part, openings)
     if openings == BY_COUNT:
         unpack(memory, Scratch.WINDOW)
@@ -251,7 +250,7 @@ def select_now(state: State, job: int, part: int, openings: int) -> int:
     found = select(state, state.nodes, Scratch.WINDOW, job, part)
     weigh_completing(memory, -1)
     if openings == BY_COUNT:
-        pack_row(memory, Work.TAKEN, Scratch.TAKEN)
+        pack_row(memory, Work["taken"], Scratch.TAKEN)
     return found
 
 
@@ -267,7 +266,7 @@ def select_known(state: State, place: int, job: int, part: int, openings: int) -
         return select(state, state.nodes, Scratch.WINDOW, job, part)
     only_open = whole_nodes(memory, job, part) or takes_any_node(memory, job, part)
     lay_trial(state, openings, place, only_open and asks_gres(memory, job) == 0)
-    return select_ahead(state, Scratch.CANDIDATES, job, part, Partition.ROWS)
+    return select_ahead(state, Scratch.CANDIDATES, job, part, Partitions["rows"])
 
 
 @kernel
@@ -276,13 +275,13 @@ def select_at_begin(state: State, place: int, job: int, part: int, openings: int
     if openings == BY_COUNT or place == NOW:
         return select_known(state, place, job, part, openings)
     lay_trial(state, openings, place, False)
-    return select_later(state, Scratch.CANDIDATES, job, part, Partition.ROWS)
+    return select_later(state, Scratch.CANDIDATES, job, part, Partitions["rows"])
 
 
 @kernel
 def weigh_untried(state: State, place: int, job: int, part: int, openings: int) -> None:
     """Change the weights of nodes as a try after the end at a place would, or NOW, and all before it."""
-    anew = state.memory.settings[Setting.WEIGHS_ANEW] > 0
+    anew = state.memory.settings.weighs_anew > 0
     if asks_gres(state.memory, job) == 0 or place == TRIED or anew:
         return
     if place == NOW:
@@ -301,9 +300,9 @@ def earliest_known(
     A try changes the weights of nodes for a job with generic resources, a later one those of more nodes. So
     what was ``passed`` over matters only where no try comes after it.
     """
-    memory, least = state.memory, state.memory.jobs[SlurmJob.MIN_NODES, job]
+    memory, least = state.memory, state.memory.jobs.min_nodes[job]
     running, count = memory.running, looked_at(memory, window[1])
-    by_window = memory.settings[Setting.BY_WINDOW] > 0
+    by_window = memory.settings.by_window > 0
     if openings == BY_COUNT:
         enough = enough_over(memory, Scratch.WINDOW, least)
     else:

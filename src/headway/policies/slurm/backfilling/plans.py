@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import Clock, Job, Node, Phase, Run, Share, State
+from headway.engine.tables import Phase, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.backfilling.plan_table import (
     hold,
@@ -29,11 +29,9 @@ from headway.policies.slurm.tables.bits import (
     size_of,
 )
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Count, Plan, Scratch, SlurmClock, Work
+from headway.policies.slurm.tables.passes import Scratch, Work
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables.sites import Holder
+from headway.policies.slurm.tables.settings import Mode, Preemption
 from headway.units import SECOND
 
 GO_ON, STOP = True, False
@@ -43,7 +41,7 @@ GO_ON, STOP = True, False
 @kernel
 def note_plan(memory: Memory) -> None:
     """Copy the chosen nodes to the place of the next plan."""
-    copy_set(memory.words_sets, Scratch.TAKEN, memory.words_planned, memory.clock[SlurmClock.PLANS])
+    copy_set(memory.words_sets, Scratch.TAKEN, memory.words_planned, memory.clock.plans)
 
 
 @kernel
@@ -52,15 +50,15 @@ def planned_size(state: State, job: int, part: int) -> int:
     memory, cpus = state.memory, 0
     if counts_nodes(memory, job, part):
         cpus = size_of(memory.words_sets, Scratch.TAKEN)
-        cpus *= state.nodes[Node.CPUS, first_node(memory.words_sets, Scratch.TAKEN)]
+        cpus *= state.nodes.cpus[first_node(memory.words_sets, Scratch.TAKEN)]
     else:
         whole = whole_nodes(memory, job, part)
         for node in range(memory.nodes.shape[1]):
-            if memory.work[Work.TAKEN, node] > 0:
-                cpus += state.nodes[Node.CPUS, node] if whole else memory.work[Work.TAKEN, node]
-    memory.jobs[SlurmJob.SIZE, job] = cpus
-    if memory.jobs[SlurmJob.SIZED, job] == 0:
-        memory.jobs[SlurmJob.SIZED, job] = 1
+            if memory.work.taken[node] > 0:
+                cpus += state.nodes.cpus[node] if whole else memory.work.taken[node]
+    memory.jobs.size[job] = cpus
+    if memory.jobs.sized[job] == 0:
+        memory.jobs.sized[job] = 1
     return cpus
 
 
@@ -68,20 +66,20 @@ def planned_size(state: State, job: int, part: int) -> int:
 def note_start(state: State, job: int, place: int, start: int) -> None:
     """Remember where and when the present cycle lets a job start, for those who ask afterwards."""
     memory = state.memory
-    memory.jobs[SlurmJob.PLANNED, job] = start
-    memory.jobs[SlurmJob.PLANNED_AT, job] = state.clock[Clock.NOW] // SECOND + memory.settings[Setting.ORIGIN]
-    memory.jobs[SlurmJob.PLANNED_NODE, job] = first_node(memory.words_planned, place)
-    memory.jobs[SlurmJob.PLANNED_NODES, job] = size_of(memory.words_planned, place)
+    memory.jobs.planned[job] = start
+    memory.jobs.planned_at[job] = state.clock.now // SECOND + memory.settings.origin
+    memory.jobs.planned_node[job] = first_node(memory.words_planned, place)
+    memory.jobs.planned_nodes[job] = size_of(memory.words_planned, place)
 
 
 @kernel
 def write_plan(memory: Memory, job: int, start: int, end: int) -> int:
     """Write down a plan, whose nodes are noted; where it stands."""
-    place = memory.clock[SlurmClock.PLANS]
-    memory.plans[Plan.JOB, place] = job
-    memory.plans[Plan.START, place] = start
-    memory.plans[Plan.END, place] = end
-    memory.clock[SlurmClock.PLANS] = place + 1
+    place = memory.clock.plans
+    memory.plans.job[place] = job
+    memory.plans.start[place] = start
+    memory.plans.end[place] = end
+    memory.clock.plans = place + 1
     return int(place)
 
 
@@ -90,15 +88,12 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
     """Enter a plan in the table; whether the cycle goes on."""
     memory = state.memory
     place = write_plan(memory, job, start, end)
-    memory.counts[Count.PLANNED, part] += 1
-    if (
-        memory.jobs[SlurmJob.TESTED, job] != memory.clock[SlurmClock.CYCLES]
-        or start < memory.jobs[SlurmJob.PLANNED, job]
-    ):
+    memory.counts.planned[part] += 1
+    if memory.jobs.tested[job] != memory.clock.cycles or start < memory.jobs.planned[job]:
         note_start(state, job, place, start)
-    memory.jobs[SlurmJob.TESTED, job] = memory.clock[SlurmClock.CYCLES]
+    memory.jobs.tested[job] = memory.clock.cycles
     if meet(memory.words_planned, place, memory.words_sets, Scratch.IDLE):
-        memory.clock[SlurmClock.STAMPED] = 1
+        memory.clock.stamped = 1
     if is_full(memory):
         return STOP
     hold(memory, begin, end, place, job)
@@ -109,15 +104,15 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
 def reserves_nothing(memory: Memory, job: int) -> bool:
     """Whether a job's QOS is NoReserve: no plan of it counts, and where jobs may be preempted it needs only
     a minute free of others' plans."""
-    qos = memory.jobs[SlurmJob.QOS, job]
-    return bool(qos != UNSET and memory.holders[Holder.NO_RESERVE, qos] > 0)
+    qos = memory.jobs.qos[job]
+    return bool(qos != UNSET and memory.holders.no_reserve[qos] > 0)
 
 
 @kernel
 def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
     """Whether a job of the planned size would break a limit, or its QOS plans nothing."""
     memory = state.memory
-    nodes = size_of(memory.words_planned, memory.clock[SlurmClock.PLANS])
+    nodes = size_of(memory.words_planned, memory.clock.plans)
     if reserves_nothing(memory, job):
         return True
     reason = limit_against(state, job, part, cpus, nodes)
@@ -128,15 +123,15 @@ def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
 @kernel
 def holds_nodes(memory: Memory, job: int) -> bool:
     """Whether a running job keeps its nodes in the table: whole ones, and nobody may preempt it."""
-    if memory.settings[Setting.PREEMPTION] != Preemption.OFF and victim_mode(memory, job) != Mode.OFF:
+    if memory.settings.preemption != Preemption.OFF and victim_mode(memory, job) != Mode.OFF:
         return False
-    return whole_nodes(memory, job, memory.jobs[SlurmJob.PARTITION, job])
+    return whole_nodes(memory, job, memory.jobs.partition[job])
 
 
 @kernel
 def is_entered(memory: Memory, job: int) -> bool:
     """Whether a running job keeps anything in the table: its nodes, or licences where these are planned."""
-    licences = memory.settings[Setting.BF_LICENCES] > 0 and memory.jobs[SlurmJob.LICENCES, job] > 0
+    licences = memory.settings.bf_licences > 0 and memory.jobs.licences[job] > 0
     return licences or holds_nodes(memory, job)
 
 
@@ -146,14 +141,14 @@ def keep_nodes(memory: Memory, job: int) -> None:
     if not holds_nodes(memory, job):
         empty(memory.words_sets, Scratch.TAKEN)
     note_plan(memory)
-    hold(memory, 0, rounded_end(memory, memory.jobs[SlurmJob.ENDS, job]), memory.clock[SlurmClock.PLANS], job)
+    hold(memory, 0, rounded_end(memory, memory.jobs.ends[job]), memory.clock.plans, job)
 
 
 @kernel
 def enter_started(state: State, job: int) -> None:
     """A job that has just started keeps whole nodes, and its licences, in the table until its limit."""
     if is_entered(state.memory, job):
-        pack_row(state.memory, Work.TAKEN, Scratch.TAKEN)
+        pack_row(state.memory, Work["taken"], Scratch.TAKEN)
         keep_nodes(state.memory, job)
 
 
@@ -161,13 +156,13 @@ def enter_started(state: State, job: int) -> None:
 def enter_running(state: State) -> None:
     """The same for all running jobs (bf_running_job_reserve), as long as the table has room."""
     memory = state.memory
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    for place in range(memory.clock.running):
         job = memory.running[1, place]
-        if memory.clock[SlurmClock.SLOTS] >= memory.settings[Setting.BF_TABLE]:
+        if memory.clock.slots >= memory.settings.bf_table:
             return
-        if state.jobs[Job.PHASE, job] == Phase.RUNNING and is_entered(memory, job):
-            run = state.jobs[Job.RUN, job]
+        if state.jobs.phase[job] == Phase.RUNNING and is_entered(memory, job):
+            run = state.jobs.run[job]
             empty(memory.words_sets, Scratch.TAKEN)
-            for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-                put(memory.words_sets, Scratch.TAKEN, state.shares[Share.NODE, entry])
+            for entry in range(state.runs.share[run], end_of_shares(state, run)):
+                put(memory.words_sets, Scratch.TAKEN, state.shares.node[entry])
             keep_nodes(memory, job)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.tables import Node, State
+from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.backfilling.earliest import BY_COUNT, ONE_BY_ONE, earliest
 from headway.policies.slurm.backfilling.node_ends import looks_by_node, openings_for, opens_after
@@ -77,11 +77,9 @@ from headway.policies.slurm.tables.bits import (
     unpack,
 )
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Count, Record, Scratch, SlurmClock, Work
+from headway.policies.slurm.tables.passes import Scratch, Work
 from headway.policies.slurm.tables.reasons import RESOURCE, Reason
-from headway.policies.slurm.tables.settings import Preemption, Setting
-from headway.policies.slurm.tables.sites import Choice, Holder, Partition, SlurmNode
+from headway.policies.slurm.tables.settings import Preemption
 
 STOPPED = 500
 """After so many seconds a job is planned that a limit keeps from starting now (assoc_limit_stop)."""
@@ -99,12 +97,12 @@ def note_nodes(state: State) -> None:
     empty(sets, Scratch.COMPLETING)
     empty(sets, Scratch.OPEN)
     for node in range(memory.nodes.shape[1]):
-        if memory.nodes[SlurmNode.COMPLETING, node] > 0:
+        if memory.nodes.completing[node] > 0:
             put(sets, Scratch.COMPLETING, node)
-        elif state.nodes[Node.FREE_CPUS, node] > 0 and state.nodes[Node.ALONE, node] == 0:
+        elif state.nodes.free_cpus[node] > 0 and state.nodes.alone[node] == 0:
             put(sets, Scratch.OPEN, node)
     note_running_sets(state)
-    memory.clock[SlurmClock.ENDS_LAID] = 0
+    memory.clock.ends_laid = 0
 
 
 @kernel
@@ -118,18 +116,18 @@ def is_limited(memory: Memory, job: int, part: int) -> bool:
 @kernel
 def blocked_until(memory: Memory, job: int, part: int) -> int:
     """Until when nobody of the QOS of a job, or of its partition, is planned in this cycle."""
-    of_job, of_part, until = memory.jobs[SlurmJob.QOS, job], memory.partitions[Partition.QOS, part], UNSET
+    of_job, of_part, until = memory.jobs.qos[job], memory.partitions.qos[part], UNSET
     if of_job != UNSET:
-        until = memory.holders[Holder.BLOCKED, of_job]
+        until = memory.holders.blocked[of_job]
     if of_part != UNSET:
-        until = max(until, memory.holders[Holder.BLOCKED, of_part])
+        until = max(until, memory.holders.blocked[of_part])
     return int(until)
 
 
 @kernel
 def block(memory: Memory, job: int, part: int, until: int) -> None:
     """Plan nobody before ``until`` of the QOS whose limit for a group stopped a job."""
-    reason = memory.jobs[SlurmJob.REASON, job]
+    reason = memory.jobs.reason[job]
     tres, kind = reason // RESOURCE, reason % RESOURCE
     if not Reason.QOS_GRP <= kind <= Reason.QOS_GRP_RUN_MINS:
         return
@@ -137,7 +135,7 @@ def block(memory: Memory, job: int, part: int, until: int) -> None:
     if qos == UNSET or cap_of(memory, kind - Reason.QOS_GRP, qos, tres) == UNSET:
         qos = second_qos(memory, job, part)
     if qos != UNSET:
-        memory.holders[Holder.BLOCKED, qos] = max(memory.holders[Holder.BLOCKED, qos], until)
+        memory.holders.blocked[qos] = max(memory.holders.blocked[qos], until)
 
 
 @kernel
@@ -149,7 +147,7 @@ def end_of_reservation(
     The job would run in partition ``part`` from ``begin`` on for ``minutes``; ``later`` is 0 for never.
     """
     after = next_reservation_end(memory, job, part, begin, minutes, now)
-    if after == 0 or after + 1 >= rounded(memory, now + memory.settings[Setting.BF_WINDOW]):
+    if after == 0 or after + 1 >= rounded(memory, now + memory.settings.bf_window):
         return later
     return after + 1 if later == 0 or after + 1 < later else later
 
@@ -172,14 +170,14 @@ def when_and_where(
     """
     if openings == BY_COUNT:
         return earliest(state, job, part, now, only_now, openings, window)
-    memory, row = state.memory, state.memory.jobs[SlurmJob.FEATURES, job]
-    first, parts = memory.choices[Choice.FIRST, row], memory.choices[Choice.PARTS, row]
+    memory, row = state.memory, state.memory.jobs.features[job]
+    first, parts = memory.choices.first[row], memory.choices.parts[row]
     unpack(memory, Scratch.WINDOW)
-    if parts == 0 or memory.choices[Choice.NODES, first] > 0:
+    if parts == 0 or memory.choices.nodes[first] > 0:
         start = earliest(state, job, part, now, only_now, openings, window)
     else:
         start = earliest_choice(state, job, part, now, only_now, openings, window)
-    pack_row(memory, Work.TAKEN, Scratch.TAKEN)
+    pack_row(memory, Work["taken"], Scratch.TAKEN)
     return start
 
 
@@ -192,9 +190,9 @@ def earliest_choice(
     Each alternative is sought by itself, and of the earliest the first is taken.
     """
     memory, best = state.memory, NEVER
-    row = memory.jobs[SlurmJob.FEATURES, job]
-    first = memory.choices[Choice.FIRST, row]
-    for choice in range(first, first + memory.choices[Choice.PARTS, row]):
+    row = memory.jobs.features[job]
+    first = memory.choices.first[row]
+    for choice in range(first, first + memory.choices.parts[row]):
         unpack(memory, Scratch.WINDOW)
         for node in range(memory.nodes.shape[1]):
             memory.sets[Scratch.WINDOW, node] &= memory.features[choice, node]
@@ -202,9 +200,9 @@ def earliest_choice(
         if start != NEVER and (best == NEVER or start < best):
             best = start
             for node in range(memory.nodes.shape[1]):
-                memory.work[Work.BEST, node] = memory.work[Work.TAKEN, node]
+                memory.work.best[node] = memory.work.taken[node]
     for node in range(memory.nodes.shape[1]):
-        memory.work[Work.TAKEN, node] = memory.work[Work.BEST, node]
+        memory.work.taken[node] = memory.work.best[node]
     return best
 
 
@@ -226,8 +224,8 @@ def some_window_fits(memory: Memory, now: int, minutes: int, least: int) -> bool
 @kernel
 def count_searched(memory: Memory) -> None:
     """Count a job that was searched a start for."""
-    memory.clock[SlurmClock.SEARCHED] += 1
-    memory.clock[SlurmClock.SEARCHES] += 1
+    memory.clock.searched += 1
+    memory.clock.searches += 1
 
 
 @kernel
@@ -238,9 +236,9 @@ def minutes_of(memory: Memory, job: int, part: int, now: int) -> tuple[int, int]
     it asks for, though it may accept less.
     """
     most, shortest = minutes_in(memory, job, part), shortest_in(memory, job, part)
-    if reserves_nothing(memory, job) and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+    if reserves_nothing(memory, job) and memory.settings.preemption != Preemption.OFF:
         return 1, most
-    if memory.jobs[SlurmJob.DEADLINE, job] != UNSET:
+    if memory.jobs.deadline[job] != UNSET:
         return most, by_deadline(memory, job, now, most)
     return shortest, shortest
 
@@ -249,14 +247,11 @@ def minutes_of(memory: Memory, job: int, part: int, now: int) -> tuple[int, int]
 def gets_no_plan(memory: Memory, place: int, now: int) -> bool:
     """Whether the job of a record may start now and is not planned for later: it holds nobody back, has a
     plan in another partition, or its partition has enough of them."""
-    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    job, part = memory.queue.job[place], memory.queue.partition[place]
     return bool(
         not holds_back(memory, place, now)
-        or (
-            memory.settings[Setting.BF_ONE_RESERVATION] > 0
-            and memory.jobs[SlurmJob.TESTED, job] == memory.clock[SlurmClock.CYCLES]
-        )
-        or 0 < memory.settings[Setting.BF_PART_RESERVE] <= memory.counts[Count.PLANNED, part]
+        or (memory.settings.bf_one_reservation > 0 and memory.jobs.tested[job] == memory.clock.cycles)
+        or 0 < memory.settings.bf_part_reserve <= memory.counts.planned[part]
     )
 
 
@@ -269,9 +264,9 @@ def lay_own(state: State, job: int, part: int, later: int, minutes: int, now: in
     memory = state.memory
     begin = lay_allowed(memory, job, part, later, minutes, now)
     if begin != NOT_NOW:
-        if memory.settings[Setting.KEEPS_NODES] > 0:
+        if memory.settings.keeps_nodes > 0:
             lay_others(state, job, part)
-            if memory.settings[Setting.PLANS_AFTER_OTHERS] == 0:
+            if memory.settings.plans_after_others == 0:
                 leave_others_out(memory, Scratch.ALLOWED)
         pack_set(memory, Scratch.ALLOWED)
         lay_widest(memory, job, part)
@@ -284,7 +279,7 @@ def lay_window_at(memory: Memory, slot: int, end: int, folded: int, reach: int) 
 
     It is folded from slot ``folded`` on up to ``reach``: windows come one after the other.
     """
-    if memory.settings[Setting.PLAIN] > 0 or slot == END:
+    if memory.settings.plain > 0 or slot == END:
         lay_window(memory, slot, end)
         return folded, reach
     if is_behind(memory, slot, folded):
@@ -303,12 +298,12 @@ def start_now(
 
     The last is whether the job is done with: it has started, or cannot have these nodes at all.
     """
-    memory, stops = state.memory, state.memory.settings[Setting.LIMIT_STOPS] > 0
+    memory, stops = state.memory, state.memory.settings.limit_stops > 0
     if meet(memory.words_sets, Scratch.TAKEN, memory.words_sets, Scratch.COMPLETING):
         return now + 1, 0, False
     if standing_in(memory, job, part) != Reason.NONE:
-        memory.jobs[SlurmJob.REASON, job] = standing_in(memory, job, part)
-        memory.clock[SlurmClock.STAMPED] = 1
+        memory.jobs.reason[job] = standing_in(memory, job, part)
+        memory.clock.stamped = 1
         return start, 0, False  # its plan stands all the same
     unpack(memory, Scratch.WINDOW)
     outcome = LIMITED
@@ -316,8 +311,8 @@ def start_now(
         outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, length)
     if outcome == STARTED:
         enter_started(state, job)
-        memory.clock[SlurmClock.CYCLE_STARTS] += 1
-    if outcome == STARTED or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+        memory.clock.cycle_starts += 1
+    if outcome == STARTED or memory.settings.preemption != Preemption.OFF:
         note_nodes(state)
     if outcome == LIMITED and stops:
         start = later if later > 0 else now + STOPPED
@@ -348,12 +343,12 @@ def use_window(
     if start == NEVER:
         return NO_START if later > 0 and not only_now else NEXT_JOB, later
     if start < begin:
-        memory.clock[SlurmClock.STAMPED] = 1
+        memory.clock.stamped = 1
         start = begin
     cpus = planned_size(state, job, part)
     note_plan(memory)
     first, last = rounded(memory, start), end_of_plan(memory, start, minutes)
-    early = memory.settings[Setting.BY_WINDOW] > 0 and start > now
+    early = memory.settings.by_window > 0 and start > now
     if early and collides(memory, first, last, job):
         return NEXT_WINDOW, start
     if start <= now:
@@ -364,13 +359,13 @@ def use_window(
         return NEXT_JOB, later
     if later > 0 and start > later:
         return NEXT_WINDOW, later
-    if start > now + memory.settings[Setting.BF_WINDOW]:
+    if start > now + memory.settings.bf_window:
         write_plan(memory, job, start, HOLDS_NOTHING)
         return NEXT_JOB, later
     first, last = rounded(memory, start), end_of_plan(memory, start, minutes)
     if start > now and not early and collides(memory, first, last, job):
         return NEXT_WINDOW, start
-    if memory.settings[Setting.LIMIT_STOPS] == 0 and plan_breaks_limit(state, job, part, cpus):
+    if memory.settings.limit_stops == 0 and plan_breaks_limit(state, job, part, cpus):
         return NEXT_JOB, later
     return NEXT_JOB if keep_plan(state, job, part, start, first, last) else CYCLE_ENDS, later
 
@@ -385,25 +380,25 @@ def search(state: State, place: int, now: int) -> bool:
     jobs that run do until the next window begins (told by counting where nodes are alike: ``by_count``).
     """
     memory = state.memory
-    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    job, part = memory.queue.job[place], memory.queue.partition[place]
     adapt(memory, place)
     if is_over_limits(memory, job, part):
         hold_over_limits(state, job, part)
         return GO_ON
     minutes, length = minutes_of(memory, job, part, now)
     whole, reserved_for = minutes_in(memory, job, part), minutes
-    if memory.settings[Setting.RESERVED_FOR_ALL] > 0 and reserves_nothing(memory, job):
+    if memory.settings.reserved_for_all > 0 and reserves_nothing(memory, job):
         reserved_for = whole
-    in_full = memory.settings[Setting.WHOLE_LIMIT_LATER] > 0 or reserved_for == whole
+    in_full = memory.settings.whole_limit_later > 0 or reserved_for == whole
     only_now = gets_no_plan(memory, place, now)
-    least, kind = memory.jobs[SlurmJob.MIN_NODES, job], kind_of(memory, job, part)
-    plain, stops = memory.settings[Setting.PLAIN] > 0, memory.settings[Setting.LIMIT_STOPS] > 0
+    least, kind = memory.jobs.min_nodes[job], kind_of(memory, job, part)
+    plain, stops = memory.settings.plain > 0, memory.settings.limit_stops > 0
     any_reserved = memory.reservations.shape[1] > 0
-    narrowed = any_reserved or memory.settings[Setting.KEEPS_NODES] > 0
-    after_others = memory.settings[Setting.KEEPS_NODES] * memory.settings[Setting.PLANS_AFTER_OTHERS] > 0
-    licences = memory.settings[Setting.BF_LICENCES] > 0 and memory.jobs[SlurmJob.LICENCES, job] > 0
-    weighs = asks_gres(memory, job) > 0 and memory.settings[Setting.WEIGHS_ANEW] == 0  # for the next window
-    known = memory.jobs[SlurmJob.SIZED, job] > 0 and not (
+    narrowed = any_reserved or memory.settings.keeps_nodes > 0
+    after_others = memory.settings.keeps_nodes * memory.settings.plans_after_others > 0
+    licences = memory.settings.bf_licences > 0 and memory.jobs.licences[job] > 0
+    weighs = asks_gres(memory, job) > 0 and memory.settings.weighs_anew == 0  # for the next window
+    known = memory.jobs.sized[job] > 0 and not (
         only_now or plain or weighs or takes_places(memory, job, part)
     )
     lay_widest(memory, job, part)
@@ -417,10 +412,10 @@ def search(state: State, place: int, now: int) -> bool:
         if narrowed:
             begin = lay_own(state, job, part, later, reserved_for, now)
             if begin == NOT_NOW:
-                memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
+                memory.jobs.reason[job] = Reason.RESERVATION
                 return GO_ON
             lacks, seen = 0, END
-            if memory.settings[Setting.BY_WINDOW] > 0 and begin > now + memory.settings[Setting.BF_WINDOW]:
+            if memory.settings.by_window > 0 and begin > now + memory.settings.bf_window:
                 return GO_ON
             if after_others:
                 until, delayed = leave_to_others(state, job, begin, least)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import Ended, Job, Phase, Run, Share, State
+from headway.engine.tables import Ended, Phase, State
 from headway.engine.verbs import end_suspended, has_room, kill, lose
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.life.power import note_epilog, note_idle_since
@@ -17,12 +17,9 @@ from headway.policies.slurm.nodes.ends import forget_running
 from headway.policies.slurm.queue.fairshare import use
 from headway.policies.slurm.queue.preemption import victim_mode
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
 from headway.policies.slurm.tables.life import Outcome
-from headway.policies.slurm.tables.passes import SlurmClock
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.settings import Mode, Setting
-from headway.policies.slurm.tables.sites import SlurmNode
+from headway.policies.slurm.tables.settings import Mode
 
 MODULUS = (1 << 31) - 1
 """Of the sequence of numbers that a seed gives (Park and Miller)."""
@@ -33,8 +30,8 @@ def draw(memory: Memory, mean: int) -> int:
     """A time in ms with an exponential distribution, from the seed's sequence; 0 where the mean is."""
     if mean == 0:
         return 0
-    memory.clock[SlurmClock.DRAWN] = memory.clock[SlurmClock.DRAWN] * 48271 % MODULUS
-    return int(-mean * math.log(memory.clock[SlurmClock.DRAWN] / MODULUS))
+    memory.clock.drawn = memory.clock.drawn * 48271 % MODULUS
+    return int(-mean * math.log(memory.clock.drawn / MODULUS))
 
 
 @kernel
@@ -46,16 +43,16 @@ def second_of(ms: int) -> int:
 @kernel
 def completing(state: State, run: int, sign: int) -> None:
     """Let the nodes of a run that ended be completing (1), or no longer (-1)."""
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        state.memory.nodes[SlurmNode.COMPLETING, state.shares[Share.NODE, entry]] += sign
+    for entry in range(state.runs.share[run], end_of_shares(state, run)):
+        state.memory.nodes.completing[state.shares.node[entry]] += sign
 
 
 @kernel
 def forget_grace(memory: Memory, job: int) -> None:
     """Let a job have no grace time, if it has any."""
-    if memory.jobs[SlurmJob.GOES_AT, job] != UNSET:
-        memory.jobs[SlurmJob.GOES_AT, job] = UNSET
-        memory.clock[SlurmClock.GRACES] -= 1
+    if memory.jobs.goes_at[job] != UNSET:
+        memory.jobs.goes_at[job] = UNSET
+        memory.clock.graces -= 1
 
 
 @routine
@@ -65,8 +62,8 @@ def finish(state: State, job: int, run: int, now: int) -> None:
     Its nodes are completing until the epilog is over.
     """
     memory = state.memory
-    memory.clock[SlurmClock.UNSETTLED] = memory.clock[SlurmClock.UNDEALT] = 1
-    if memory.settings[Setting.MULTIFACTOR] > 0:
+    memory.clock.unsettled = memory.clock.undealt = 1
+    if memory.settings.multifactor > 0:
         use(memory, job, now)  # where priority is the order of submission nobody counts usage
     charge(state, job, -1)
     count_task(memory, job, -1)
@@ -75,44 +72,42 @@ def finish(state: State, job: int, run: int, now: int) -> None:
     forget_grace(memory, job)
     completing(state, run, 1)
     note_idle_since(state, run, now)
-    over = second_of(1000 * now + draw(memory, memory.settings[Setting.EPILOG]))
+    over = second_of(1000 * now + draw(memory, memory.settings.epilog))
     note_epilog(state, over, run)
-    memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
+    memory.clock.stamp = memory.clock.changed = now
 
 
 @routine
 def take_off(state: State, job: int, now: int, requeues: bool, how: int) -> None:
     """End a running job from outside: it waits again from the beginning, or is lost."""
     memory = state.memory
-    if state.jobs[Job.PHASE, job] == Phase.SUSPENDED:
+    if state.jobs.phase[job] == Phase.SUSPENDED:
         end_suspended(state, job, how, requeues)
-        finish(state, job, state.jobs[Job.RUN, job], now)
+        finish(state, job, state.jobs.run[job], now)
     else:
-        finish(state, job, state.jobs[Job.RUN, job], now)
+        finish(state, job, state.jobs.run[job], now)
         if requeues:
             kill(state, job, how)
         else:
             lose(state, job, how)
-    memory.jobs[SlurmJob.SUSPENDED_AT, job] = UNSET
+    memory.jobs.suspended_at[job] = UNSET
     if not requeues:
         count_submitted(memory, job, -1)
         return
-    memory.jobs[SlurmJob.OUTCOME, job] = Outcome.PENDING
-    memory.jobs[SlurmJob.BEGIN, job] = max(
-        memory.jobs[SlurmJob.BEGIN, job], now + memory.settings[Setting.REQUEUE_WAIT]
-    )
-    begin_age(memory, job, memory.jobs[SlurmJob.BEGIN, job])
-    memory.jobs[SlurmJob.ENTERED, job] = now
-    memory.jobs[SlurmJob.REASON, job] = Reason.BEGIN_TIME
-    if has_room(state, memory.clock[SlurmClock.RETURNED], memory.returned):
-        memory.returned[memory.clock[SlurmClock.RETURNED]] = job
-        memory.clock[SlurmClock.RETURNED] += 1
-    memory.clock[SlurmClock.PENDING] += 1
+    memory.jobs.outcome[job] = Outcome.PENDING
+    memory.jobs.begin[job] = max(memory.jobs.begin[job], now + memory.settings.requeue_wait)
+    begin_age(memory, job, memory.jobs.begin[job])
+    memory.jobs.entered[job] = now
+    memory.jobs.reason[job] = Reason.BEGIN_TIME
+    if has_room(state, memory.clock.returned, memory.returned):
+        memory.returned[memory.clock.returned] = job
+        memory.clock.returned += 1
+    memory.clock.pending += 1
 
 
 @kernel
 def make_go(state: State, victim: int, now: int) -> None:
     """End a victim: it waits again, or is lost."""
     memory = state.memory
-    requeues = victim_mode(memory, victim) == Mode.REQUEUE and memory.jobs[SlurmJob.REQUEUES, victim] > 0
+    requeues = victim_mode(memory, victim) == Mode.REQUEUE and memory.jobs.requeues[victim] > 0
     take_off(state, victim, now, requeues, Ended.BY_PREEMPTION)

@@ -9,7 +9,7 @@ Jobs of a partition that have the same cores take turns (:mod:`headway.policies.
 
 from __future__ import annotations
 
-from headway.engine.tables import Clock, Job, Phase, Run, State
+from headway.engine.tables import Phase, State
 from headway.engine.verbs import resume_on_nodes, suspend_on_nodes
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.life.ending import make_go
@@ -27,11 +27,8 @@ from headway.policies.slurm.nodes.rows import deal_rows
 from headway.policies.slurm.queue.fairshare import use
 from headway.policies.slurm.queue.preemption import victim_mode
 from headway.policies.slurm.tables.controller import UNSET
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Level, Standing
-from headway.policies.slurm.tables.passes import SlurmClock
-from headway.policies.slurm.tables.settings import Mode, Setting
-from headway.policies.slurm.tables.sites import Partition
+from headway.policies.slurm.tables.life import Standing
+from headway.policies.slurm.tables.settings import Mode
 from headway.units import SECOND
 
 
@@ -45,24 +42,24 @@ def put_aside(state: State, job: int, now: int, for_higher: bool) -> None:
         return
     use(memory, job, now)
     suspend_on_nodes(state, job)
-    memory.jobs[SlurmJob.SUSPENDED_AT, job] = now
-    memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
+    memory.jobs.suspended_at[job] = now
+    memory.clock.stamp = memory.clock.changed = now
 
 
 @routine
 def waits_for_turn(state: State, job: int, part: int, count: int) -> bool:
     """Whether somebody of its tier or a higher one runs on cores that were proposed for a job."""
     memory = state.memory
-    mine = memory.partitions[Partition.LEVEL, part] + memory.jobs[SlurmJob.ROW, job]
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    mine = memory.partitions.level[part] + memory.jobs.row[job]
+    for place in range(memory.clock.running):
         other = memory.running[1, place]
-        not_lower = memory.levels[Level.TIER, level_in(memory, other)] >= memory.levels[Level.TIER, mine]
+        not_lower = memory.levels.tier[level_in(memory, other)] >= memory.levels.tier[mine]
         if (
             not_lower
-            and state.jobs[Job.PHASE, other] == Phase.RUNNING
+            and state.jobs.phase[other] == Phase.RUNNING
             and meets_proposed(state, other, count, mine)
         ):
-            memory.jobs[SlurmJob.PREEMPTED_BY, job] = other
+            memory.jobs.preempted_by[job] = other
             return True
     return False
 
@@ -71,16 +68,16 @@ def waits_for_turn(state: State, job: int, part: int, count: int) -> bool:
 def make_room(state: State, job: int, part: int, count: int, now: int) -> None:
     """Suspend those who have cores that were proposed for a job."""
     memory, place = state.memory, 0
-    mine = memory.partitions[Partition.LEVEL, part] + memory.jobs[SlurmJob.ROW, job]
-    while place < memory.clock[SlurmClock.RUNNING]:
+    mine = memory.partitions.level[part] + memory.jobs.row[job]
+    while place < memory.clock.running:
         other = memory.running[1, place]
-        if state.jobs[Job.PHASE, other] == Phase.RUNNING and meets_proposed(state, other, count, mine):
-            before = memory.clock[SlurmClock.RUNNING]
-            memory.jobs[SlurmJob.PREEMPTED_BY, other] = job
+        if state.jobs.phase[other] == Phase.RUNNING and meets_proposed(state, other, count, mine):
+            before = memory.clock.running
+            memory.jobs.preempted_by[other] = job
             put_aside(state, other, now, True)
-            memory.jobs[SlurmJob.STANDING, other] = Standing.WAITS
-            memory.clock[SlurmClock.UNSETTLED] = 1
-            if memory.clock[SlurmClock.RUNNING] < before:
+            memory.jobs.standing[other] = Standing.WAITS
+            memory.clock.unsettled = 1
+            if memory.clock.running < before:
                 continue
         place += 1
 
@@ -88,16 +85,16 @@ def make_room(state: State, job: int, part: int, count: int, now: int) -> None:
 @routine
 def go_on(state: State, job: int, now: int) -> None:
     """Let a suspended job run on; what it has waited is added to its end."""
-    memory, run = state.memory, state.jobs[Job.RUN, job]
-    left = state.runs[Run.LIMIT, run] - (state.runs[Run.END, run] - state.runs[Run.START, run])
+    memory, run = state.memory, state.jobs.run[job]
+    left = state.runs.limit[run] - (state.runs.end[run] - state.runs.start[run])
     limit = min(left, seconds_left(memory, job, now) * SECOND)
-    end = memory.jobs[SlurmJob.ENDS, job] + now - memory.jobs[SlurmJob.SUSPENDED_AT, job]
+    end = memory.jobs.ends[job] + now - memory.jobs.suspended_at[job]
     resume_on_nodes(state, job, limit)
-    memory.jobs[SlurmJob.SUSPENDED_AT, job], memory.jobs[SlurmJob.RESUMED_AT, job] = UNSET, now
+    memory.jobs.suspended_at[job], memory.jobs.resumed_at[job] = UNSET, now
     forget_running(memory, job)
-    memory.jobs[SlurmJob.ENDS, job] = end
+    memory.jobs.ends[job] = end
     note_running(memory, job, end)
-    memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
+    memory.clock.stamp = memory.clock.changed = now
 
 
 @kernel
@@ -106,11 +103,11 @@ def find_out(state: State) -> None:
     memory = state.memory
     nobody_goes(memory)
     for level in range(memory.levels.shape[1] - 1, -1, -1):
-        for place in range(memory.clock[SlurmClock.RUNNING]):
+        for place in range(memory.clock.running):
             job = memory.running[1, place]
             if level_in(memory, job) == level:
                 goes_on = not meets_going(state, job)
-                memory.jobs[SlurmJob.GOES_ON, job] = goes_on
+                memory.jobs.goes_on[job] = goes_on
                 if goes_on:
                     add_going(state, job)
 
@@ -119,17 +116,17 @@ def find_out(state: State) -> None:
 def settle(state: State, now: int) -> None:
     """Let suspended jobs go on that can, and suspend others under them."""
     memory = state.memory
-    if memory.settings[Setting.SLICE] > 0 and memory.clock[SlurmClock.UNDEALT] > 0:
-        memory.clock[SlurmClock.UNDEALT] = 0
+    if memory.settings.slice > 0 and memory.clock.undealt > 0:
+        memory.clock.undealt = 0
         deal_rows(state)
-    if state.clock[Clock.SUSPENDS] > 0 and memory.clock[SlurmClock.UNSETTLED] > 0:
-        memory.clock[SlurmClock.UNSETTLED] = 0
-        if memory.settings[Setting.SLICE] > 0:
+    if state.clock.suspends > 0 and memory.clock.unsettled > 0:
+        memory.clock.unsettled = 0
+        if memory.settings.slice > 0:
             keep_turns(state)
         else:
             find_out(state)
         let_go_on(state, now)
-    if memory.settings[Setting.SLICE] > 0 and take_turns(state, now):
+    if memory.settings.slice > 0 and take_turns(state, now):
         let_go_on(state, now)
 
 
@@ -137,18 +134,18 @@ def settle(state: State, now: int) -> None:
 def let_go_on(state: State, now: int) -> None:
     """Suspend those who were found not to go on, then resume those who do."""
     memory, place = state.memory, 0
-    while place < memory.clock[SlurmClock.RUNNING]:
-        job, before = memory.running[1, place], memory.clock[SlurmClock.RUNNING]
-        if memory.jobs[SlurmJob.GOES_ON, job] == 0 and state.jobs[Job.PHASE, job] == Phase.RUNNING:
-            if memory.settings[Setting.SLICE] > 0:
+    while place < memory.clock.running:
+        job, before = memory.running[1, place], memory.clock.running
+        if memory.jobs.goes_on[job] == 0 and state.jobs.phase[job] == Phase.RUNNING:
+            if memory.settings.slice > 0:
                 note_who_goes(state, job)
-            put_aside(state, job, now, memory.settings[Setting.SLICE] == 0 or is_below(state, job))
-        if memory.clock[SlurmClock.RUNNING] == before:
+            put_aside(state, job, now, memory.settings.slice == 0 or is_below(state, job))
+        if memory.clock.running == before:
             place += 1
     place = 0
-    while place < memory.clock[SlurmClock.RUNNING]:
+    while place < memory.clock.running:
         job = memory.running[1, place]
-        if memory.jobs[SlurmJob.GOES_ON, job] > 0 and state.jobs[Job.PHASE, job] == Phase.SUSPENDED:
+        if memory.jobs.goes_on[job] > 0 and state.jobs.phase[job] == Phase.SUSPENDED:
             go_on(state, job, now)  # its place in the list changes
         else:
             place += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.tables import NODE_ROWS, Clock, Ended, Job, Node, Phase, Share, State, Why
+from headway.engine.tables import NODE_ROWS, Ended, Phase, State, Why
 from headway.engine.verbs import has_room, start_on_nodes, start_suspended
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.life.ending import forget_grace, make_go, take_off
@@ -58,12 +58,10 @@ from headway.policies.slurm.queue.preemption import grace, is_pausing, pass_numb
 from headway.policies.slurm.queue.queue import leave_queue, minutes_in
 from headway.policies.slurm.tables.bits import has
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Outcome, Reservation
-from headway.policies.slurm.tables.passes import Scratch, Slot, SlurmClock, Work
+from headway.policies.slurm.tables.life import Outcome
+from headway.policies.slurm.tables.passes import Scratch
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.settings import NOTICED_LATE, Preemption, Setting
-from headway.policies.slurm.tables.sites import Partition, SlurmNode
+from headway.policies.slurm.tables.settings import NOTICED_LATE, Preemption
 from headway.units import NEVER, SECOND
 
 STARTED, BUSY, LIMITED, PASSED_OVER = range(4)
@@ -84,17 +82,17 @@ def candidates(state: State, allowed: int, job: int, part: int) -> None:
     The set BEFORE also has those that are completing, or that other users keep from it.
     """
     memory = state.memory
-    features = memory.jobs[SlurmJob.FEATURES, job]
+    features = memory.jobs.features[job]
     for node in range(memory.nodes.shape[1]):
         here = (
             memory.sets[allowed, node]
             & memory.members[part, node]
             & memory.features[features, node]
-            & (memory.nodes[SlurmNode.USABLE, node] > 0)
+            & (memory.nodes.usable[node] > 0)
         )
         memory.sets[Scratch.BEFORE, node] = here
-        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[SlurmNode.COMPLETING, node] == 0)
-    if memory.settings[Setting.KEEPS_NODES] > 0:
+        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes.completing[node] == 0)
+    if memory.settings.keeps_nodes > 0:
         lay_others(state, job, part)
         leave_others_out(memory, Scratch.CANDIDATES)
 
@@ -112,40 +110,40 @@ def prefer_held(state: State, within: int, job: int, part: int) -> None:
     """Make those of the nodes that are weighed a little heavier that would count anew for a limit on nodes,
     where others of their kind do not."""
     memory = state.memory
-    if memory.settings[Setting.LIMITS_NODES] == 0:
+    if memory.settings.limits_nodes == 0:
         return
     lay_counted(state, job, part)
     work = memory.work
     for kind in range(memory.nodes.shape[1]):
-        work[Work.RUN_NODES, kind] = work[Work.RUN_CPUS, kind] = 0
+        work.run_nodes[kind] = work.run_cpus[kind] = 0
     for node in range(memory.nodes.shape[1]):
         if is_weighed(memory, within, job, part, node):
-            kind = memory.nodes[SlurmNode.KIND, node]
-            work[Work.RUN_NODES, kind] += 1
-            work[Work.RUN_CPUS, kind] += memory.sets[Scratch.HELD, node]
+            kind = memory.nodes.kind[node]
+            work.run_nodes[kind] += 1
+            work.run_cpus[kind] += memory.sets[Scratch.HELD, node]
     for node in range(memory.nodes.shape[1]):
-        kind = memory.nodes[SlurmNode.KIND, node]
+        kind = memory.nodes.kind[node]
         if is_weighed(memory, within, job, part, node) and memory.sets[Scratch.HELD, node] == 0:
-            some = 0 < work[Work.RUN_CPUS, kind] < work[Work.RUN_NODES, kind]
-            memory.nodes[SlurmNode.SET_WEIGHT, node] += UNIT if some else 0
+            some = 0 < work.run_cpus[kind] < work.run_nodes[kind]
+            memory.nodes.set_weight[node] += UNIT if some else 0
 
 
 @kernel
 def proposed_memory(state: State, count: int) -> int:
     """MB of the proposed shares in all."""
-    total, first = 0, state.clock[Clock.SHARES]
+    total, first = 0, state.clock.shares
     for entry in range(first, first + count):
-        total += state.shares[Share.MEMORY, entry]
+        total += state.shares.memory_mb[entry]
     return total
 
 
 @kernel
 def taken_cpus(state: State, whole: bool) -> int:
     """CPUs that a job has on the nodes that were chosen: all of them, if it takes these as a ``whole``."""
-    total, taken = 0, state.memory.work[Work.TAKEN]
+    total, taken = 0, state.memory.work.taken
     for node in range(state.nodes.shape[1]):
         if taken[node] > 0:
-            total += state.nodes[Node.CPUS, node] if whole else taken[node]
+            total += state.nodes.cpus[node] if whole else taken[node]
     return int(total)
 
 
@@ -154,13 +152,13 @@ def others_keep_it_out(state: State, whole: bool) -> bool:
     """Whether a node that the job at hand might have is in use by others: completing, or held whole, or by
     jobs of users that may not meet."""
     memory = state.memory
-    by_user = memory.settings[Setting.KEEPS_NODES] > 0
+    by_user = memory.settings.keeps_nodes > 0
     for node in range(memory.nodes.shape[1]):
         if memory.sets[Scratch.BEFORE, node] == 0:
             continue
-        busy = memory.nodes[SlurmNode.COMPLETING, node] > 0 or state.nodes[Node.ALONE, node] > 0
+        busy = memory.nodes.completing[node] > 0 or state.nodes.alone[node] > 0
         busy = busy or (by_user and memory.sets[Scratch.OTHERS, node] > 0)
-        if busy or (whole and state.nodes[Node.RUNS, node] > 0):
+        if busy or (whole and state.nodes.runs[node] > 0):
             return True
     return False
 
@@ -179,9 +177,9 @@ def empty_trial(state: State) -> None:
     """Let the trial table be that of an idle machine."""
     memory = state.memory
     for node in range(state.nodes.shape[1]):
-        memory.trial[Node.FREE_CPUS, node] = state.nodes[Node.CPUS, node]
-        memory.trial[Node.FREE_MEMORY, node] = state.nodes[Node.MEMORY, node]
-        memory.trial[Node.RUNS, node] = memory.trial[Node.ALONE, node] = 0
+        memory.trial.free_cpus[node] = state.nodes.cpus[node]
+        memory.trial.free_memory[node] = state.nodes.memory_mb[node]
+        memory.trial.runs[node] = memory.trial.alone[node] = 0
         for further in range(NODE_ROWS, state.nodes.shape[0]):
             memory.trial[further, node] = memory.gres_total[further - NODE_ROWS, node]
 
@@ -191,7 +189,7 @@ def lay_all_idle(state: State, job: int, part: int) -> None:
     """The nodes of a partition that a job could ever have into the set BEFORE; as if all were idle."""
     memory = state.memory
     for node in range(memory.nodes.shape[1]):
-        here = memory.features[memory.jobs[SlurmJob.FEATURES, job], node]
+        here = memory.features[memory.jobs.features[job], node]
         memory.sets[Scratch.BEFORE, node] = memory.members[part, node] & here
     empty_trial(state)
 
@@ -200,7 +198,7 @@ def lay_all_idle(state: State, job: int, part: int) -> None:
 def never_fits(state: State, job: int, part: int) -> bool:
     """Whether a job of several partitions would not fit in one of them though all its nodes were idle."""
     memory = state.memory
-    if memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 1] == UNSET:
+    if memory.lists[memory.jobs.partitions[job], 1] == UNSET:
         return False
     lay_all_idle(state, job, part)
     return bool(select(state, memory.trial, Scratch.BEFORE, job, part) == 0)
@@ -209,7 +207,7 @@ def never_fits(state: State, job: int, part: int) -> bool:
 @kernel
 def weights_change(memory: Memory) -> bool:
     """Whether jobs make nodes lighter or heavier for others: by generic resources, or limits on nodes."""
-    return bool(memory.gres_asked.shape[0] > 0 or memory.settings[Setting.LIMITS_NODES] > 0)
+    return bool(memory.gres_asked.shape[0] > 0 or memory.settings.limits_nodes > 0)
 
 
 @kernel
@@ -229,18 +227,18 @@ def weigh_at_submission(state: State, job: int) -> None:
     The weights of nodes stay so for the jobs that are looked at next.
     """
     memory, place = state.memory, 0
-    if memory.jobs[SlurmJob.HELD, job] > 0 or not weights_change(memory):
+    if memory.jobs.held[job] > 0 or not weights_change(memory):
         return
-    row = memory.jobs[SlurmJob.PARTITIONS, job]
+    row = memory.jobs.partitions[job]
     best = memory.lists[row, 0]
     while memory.lists[row, place] != UNSET:
         part = memory.lists[row, place]
-        if memory.settings[Setting.TESTS_ALL] > 0:
+        if memory.settings.tests_all > 0:
             weigh_for(state, job, part)
-        elif memory.partitions[Partition.TIER, part] > memory.partitions[Partition.TIER, best]:
+        elif memory.partitions.tier[part] > memory.partitions.tier[best]:
             best = part
         place += 1
-    if memory.settings[Setting.TESTS_ALL] == 0:
+    if memory.settings.tests_all == 0:
         weigh_for(state, job, best)
 
 
@@ -248,13 +246,13 @@ def weigh_at_submission(state: State, job: int) -> None:
 def why_not(state: State, job: int, part: int) -> int:
     """Whether a job that does not fit holds up its partition: BUSY, or only itself: PASSED_OVER."""
     memory = state.memory
-    whole, named = memory.jobs[SlurmJob.EXCLUSIVE, job] > 0, memory.jobs[SlurmJob.REQUIRED, job]
+    whole, named = memory.jobs.exclusive[job] > 0, memory.jobs.required[job]
     if has_required(memory, named) and others_keep_it_out(state, whole):
         return PASSED_OVER if never_fits(state, job, part) else BUSY
     empty_trial(state)
     if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
         return BUSY
-    memory.jobs[SlurmJob.REASON, job] = Reason.NODES_AWAY
+    memory.jobs.reason[job] = Reason.NODES_AWAY
     return PASSED_OVER
 
 
@@ -262,7 +260,7 @@ def why_not(state: State, job: int, part: int) -> int:
 def hold_over_limits(state: State, job: int, part: int) -> None:
     """Note the limit that lets a job have fewer nodes than it wants."""
     nodes = fewest_nodes(state.memory, job, part)
-    size = max(state.memory.jobs[SlurmJob.CPUS, job], nodes)
+    size = max(state.memory.jobs.cpus[job], nodes)
     hold_by_limit(state.memory, job, limit_against(state, job, part, size, nodes))
 
 
@@ -273,11 +271,11 @@ def size_if_busy(state: State, job: int, part: int) -> int:
     Slurm remembers how many the last search gave it; the smallest nodes of the partition are taken here.
     """
     memory, nodes = state.memory, fewest_nodes(state.memory, job, part)
-    size, smallest = max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]), 0
-    if memory.settings[Setting.ENFORCE] > 0 and whole_nodes(memory, job, part):
+    size, smallest = max(memory.jobs.cpus[job], memory.jobs.min_nodes[job]), 0
+    if memory.settings.enforce > 0 and whole_nodes(memory, job, part):
         for node in range(memory.nodes.shape[1]):
-            if memory.members[part, node] > 0 and (smallest == 0 or state.nodes[Node.CPUS, node] < smallest):
-                smallest = state.nodes[Node.CPUS, node]
+            if memory.members[part, node] > 0 and (smallest == 0 or state.nodes.cpus[node] < smallest):
+                smallest = state.nodes.cpus[node]
     return int(max(size, nodes * smallest))
 
 
@@ -289,12 +287,12 @@ def limit_if_busy(state: State, job: int, part: int) -> int:
     """
     memory, size = state.memory, size_if_busy(state, job, part)
     nodes = wanted_nodes(memory, job, part)
-    if memory.settings[Setting.ENFORCE] > 0 and asks_gres(memory, job) > 0:
+    if memory.settings.enforce > 0 and asks_gres(memory, job) > 0:
         empty_trial(state)
         if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
-            memory.jobs[SlurmJob.GRES_FOUND, job] = units_taken(memory, job, part)
+            memory.jobs.gres_found[job] = units_taken(memory, job, part)
     reason = limit_against(state, job, part, size, nodes)
-    memory.jobs[SlurmJob.GRES_FOUND, job] = UNSET
+    memory.jobs.gres_found[job] = UNSET
     return int(reason)
 
 
@@ -302,7 +300,7 @@ def limit_if_busy(state: State, job: int, part: int) -> int:
 def is_planned_elsewhere(memory: Memory, slot: int) -> bool:
     """Whether a stretch of backfill's table lacks one of the chosen nodes."""
     for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.TAKEN, node] > 0 and not has(memory.words_free, slot, node):
+        if memory.work.taken[node] > 0 and not has(memory.words_free, slot, node):
             return True
     return False
 
@@ -311,19 +309,19 @@ def is_planned_elsewhere(memory: Memory, slot: int) -> bool:
 def lengthened(memory: Memory, job: int, part: int, now: int, minutes: int) -> int:
     """For how many minutes a job may run that backfill starts on the chosen nodes, ``minutes`` at least: its
     whole limit, but for plans on these nodes and reservations of them that begin before its end."""
-    if memory.settings[Setting.LENGTHENED] == 0 or memory.jobs[SlurmJob.MINUTES_MIN, job] == UNSET:
+    if memory.settings.lengthened == 0 or memory.jobs.minutes_min[job] == UNSET:
         return minutes
     most, slot = minutes_in(memory, job, part), 0
     end = now + 60 * most
     while slot >= 0:
-        begin = memory.slots[Slot.BEGIN, slot]
+        begin = memory.slots.begin[slot]
         if begin != now and begin < end and is_planned_elsewhere(memory, slot):
             most = min(most, max(begin - now, 0) // 60)
-        slot = memory.slots[Slot.NEXT, slot]
+        slot = memory.slots.next[slot]
     most = max(most, minutes)
     end, mine = now + 60 * most, own_reservation(memory, job, now)
     for which in range(memory.reservations.shape[1]):
-        begin = memory.reservations[Reservation.START, which]
+        begin = memory.reservations.start[which]
         if (
             which != mine
             and is_known(memory, which, now)
@@ -338,7 +336,7 @@ def lengthened(memory: Memory, job: int, part: int, now: int, minutes: int) -> i
 def is_on_taken(memory: Memory, which: int) -> bool:
     """Whether a reservation has one of the chosen nodes."""
     for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.TAKEN, node] > 0 and memory.reserved[which, node] > 0:
+        if memory.work.taken[node] > 0 and memory.reserved[which, node] > 0:
             return True
     return False
 
@@ -361,28 +359,28 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         prefer_held(state, within, job, part)
     if memory.reservations.shape[1] > 0 and loop == MAIN:
         if lay_allowed(memory, job, part, now, minutes, now) != now:
-            memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
+            memory.jobs.reason[job] = Reason.RESERVATION
             return PASSED_OVER
         mine = own_reservation(memory, job, now)
         if mine != UNSET and is_taken_from(memory, job, part, mine):
             for node in range(memory.nodes.shape[1]):  # nobody has the nodes of its reservation in this pass
                 memory.sets[allowed, node] &= 1 - memory.reserved[mine, node]
-            memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
+            memory.jobs.reason[job] = Reason.RESERVATION
             return PASSED_OVER
         leave_reserved_out(memory)
     flexible = flexible_reservation(memory, job)
     weigh_outside(memory, flexible, 1)  # plans do not weigh so
     weigh_off(state, now, 1)
-    memory.clock[SlurmClock.BY_KIND] = 1
+    memory.clock.by_kind = 1
     found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
-    memory.clock[SlurmClock.BY_KIND] = 0
+    memory.clock.by_kind = 0
     weigh_off(state, now, -1)
     weigh_outside(memory, flexible, -1)
     if found > bounded_nodes(memory, job, part):
         found = 0  # the choice by switches does not keep to that, and plans do not care
-    if found == 0 and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
-        if memory.settings[Setting.SLICE] > 0 and suspends_first(state, job, part, now):
-            rows = memory.partitions[Partition.ROWS_PREEMPTING, part]
+    if found == 0 and memory.settings.preemption != Preemption.OFF:
+        if memory.settings.slice > 0 and suspends_first(state, job, part, now):
+            rows = memory.partitions.rows_preempting[part]
             found = select_row(state, state.nodes, Scratch.CANDIDATES, job, part, rows)
         else:
             preempts = find_victims(state, job, part, now)
@@ -391,7 +389,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         hold_by_limit(memory, job, reason)
         if reason != Reason.NONE:
             return LIMITED
-        memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
+        memory.jobs.reason[job] = Reason.RESOURCES
         return why_not(state, job, part) if loop == MAIN else BUSY
     whole = whole_nodes(memory, job, part)
     count, cpus = propose_taken(state, job, part), taken_cpus(state, whole)
@@ -403,12 +401,12 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     if preempts:
         if not is_pausing(memory, job, now):
             preempt(state, job, now)
-        memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
+        memory.jobs.reason[job] = Reason.RESOURCES
         return BUSY
     tres_of(memory, job, cpus, mb, count, billed(memory, job, part, cpus, mb, count, whole), whole)
     waits = False
     if suspends(memory):
-        waits = memory.settings[Setting.SLICE] > 0 and waits_for_turn(state, job, part, count)
+        waits = memory.settings.slice > 0 and waits_for_turn(state, job, part, count)
         if not waits:
             make_room(state, job, part, count, now)
         note_start(memory, job, waits)
@@ -428,31 +426,29 @@ def begin(
     """
     memory = state.memory
     seconds, boot = minutes * 60, switch_on(state, count, now)
-    state.jobs[Job.PLAN, job] = (boot + seconds) * SECOND
-    over = memory.partitions[Partition.OVER_TIME, part]
+    state.jobs.plan[job] = (boot + seconds) * SECOND
+    over = memory.partitions.over_time[part]
     most = NEVER_STOPPED if over == UNSET else boot + seconds + over + NOTICED_LATE
     limit = min(most, seconds_left(memory, job, now)) * SECOND
     why = (
-        Why.BACKFILL
-        if loop == FILLING
-        else (Why.IMMEDIATE if now <= memory.jobs[SlurmJob.ENTERED, job] else Why.HEAD)
+        Why.BACKFILL if loop == FILLING else (Why.IMMEDIATE if now <= memory.jobs.entered[job] else Why.HEAD)
     )
-    if not has_room(state, memory.clock[SlurmClock.RUNNING], memory.running):
+    if not has_room(state, memory.clock.running, memory.running):
         return
     if waits:
         start_suspended(state, job, count, why, limit)
     else:
         start_on_nodes(state, job, count, why, boot * SECOND, limit)
-    memory.jobs[SlurmJob.SUSPENDED_AT, job] = now if waits else UNSET
-    memory.jobs[SlurmJob.PARTITION, job] = part
-    memory.jobs[SlurmJob.STARTED, job] = now
-    memory.jobs[SlurmJob.RESUMED_AT, job] = UNSET if boot == 0 else now + boot
-    memory.jobs[SlurmJob.ENDS, job] = now + seconds
-    memory.jobs[SlurmJob.LENGTH, job] = minutes
-    memory.jobs[SlurmJob.LOOP, job] = loop
-    memory.jobs[SlurmJob.OUTCOME, job] = Outcome.RUNS
-    memory.jobs[SlurmJob.ATTEMPTS, job] += 1
-    memory.clock[SlurmClock.PENDING] -= 1
+    memory.jobs.suspended_at[job] = now if waits else UNSET
+    memory.jobs.partition[job] = part
+    memory.jobs.started[job] = now
+    memory.jobs.resumed_at[job] = UNSET if boot == 0 else now + boot
+    memory.jobs.ends[job] = now + seconds
+    memory.jobs.length[job] = minutes
+    memory.jobs.loop[job] = loop
+    memory.jobs.outcome[job] = Outcome.RUNS
+    memory.jobs.attempts[job] += 1
+    memory.clock.pending -= 1
     list_start(memory, job)
     note_running(memory, job, now + seconds)
     charge(state, job, 1)
@@ -460,7 +456,7 @@ def begin(
     take_licences(memory, job, 1)
     leave_queue(memory, job)
     end_age(memory, job)
-    memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
+    memory.clock.stamp = memory.clock.changed = now
 
 
 @routine
@@ -469,36 +465,36 @@ def preempt(state: State, job: int, now: int) -> None:
     memory = state.memory
     for place in range(victims_to_go(memory)):
         victim = memory.victims[0, place]
-        memory.jobs[SlurmJob.PREEMPTED_BY, victim] = job
+        memory.jobs.preempted_by[victim] = job
         if grace(memory, victim) > 0:
             give_grace(memory, victim, now)
         else:
             make_go(state, victim, now)
-    memory.jobs[SlurmJob.TOOK_VICTIMS, job] = now
-    memory.jobs[SlurmJob.TOOK_IN, job] = pass_number(memory)
+    memory.jobs.took_victims[job] = now
+    memory.jobs.took_in[job] = pass_number(memory)
 
 
 @kernel
 def give_grace(memory: Memory, victim: int, now: int) -> None:
     """Let a victim go on for its grace time; the check that ends it comes every 30 seconds."""
-    if memory.jobs[SlurmJob.GOES_AT, victim] != UNSET:
+    if memory.jobs.goes_at[victim] != UNSET:
         return
-    end = min(memory.jobs[SlurmJob.ENDS, victim], now + grace(memory, victim))
+    end = min(memory.jobs.ends[victim], now + grace(memory, victim))
     forget_running(memory, victim)
-    memory.jobs[SlurmJob.ENDS, victim] = end
+    memory.jobs.ends[victim] = end
     note_running(memory, victim, end)
-    late = memory.clock[SlurmClock.DRAWN] % CHECKS_EVERY
-    memory.jobs[SlurmJob.GOES_AT, victim] = end + late
-    memory.clock[SlurmClock.GRACES] += 1
+    late = memory.clock.drawn % CHECKS_EVERY
+    memory.jobs.goes_at[victim] = end + late
+    memory.clock.graces += 1
 
 
 @kernel
 def goes_next(memory: Memory) -> int:
     """The running job whose grace time is over first; UNSET where none has any."""
     first, goes_at = UNSET, NEVER
-    for place in range(memory.clock[SlurmClock.RUNNING] if memory.clock[SlurmClock.GRACES] > 0 else 0):
+    for place in range(memory.clock.running if memory.clock.graces > 0 else 0):
         job = memory.running[1, place]
-        at = memory.jobs[SlurmJob.GOES_AT, job]
+        at = memory.jobs.goes_at[job]
         if at != UNSET and (at < goes_at or (at == goes_at and job < first)):
             first, goes_at = job, at
     return int(first)
@@ -508,8 +504,8 @@ def goes_next(memory: Memory) -> int:
 def take_graces(state: State, now: int) -> None:
     """Victims whose grace time is over have to go; one that is suspended then is let be."""
     memory, victim = state.memory, goes_next(state.memory)
-    while victim != UNSET and memory.jobs[SlurmJob.GOES_AT, victim] <= now:
-        if state.jobs[Job.PHASE, victim] == Phase.RUNNING:
+    while victim != UNSET and memory.jobs.goes_at[victim] <= now:
+        if state.jobs.phase[victim] == Phase.RUNNING:
             make_go(state, victim, now)
         else:
             forget_grace(memory, victim)
@@ -520,10 +516,10 @@ def take_graces(state: State, now: int) -> None:
 def end_by_minutes(state: State, now: int) -> None:
     """End the running jobs of every group that has used up its minutes."""
     memory, place = state.memory, 0
-    while place < memory.clock[SlurmClock.RUNNING]:
+    while place < memory.clock.running:
         job = memory.running[1, place]
         if minutes_used_up(memory, job):
-            memory.jobs[SlurmJob.REASON, job] = Reason.ASSOC_GRP_MINS
+            memory.jobs.reason[job] = Reason.ASSOC_GRP_MINS
             take_off(state, job, now, False, Ended.AT_WALLTIME)
         else:
             place += 1

@@ -13,7 +13,7 @@ Here B started in slice 1 on the cores of A; it is suspended at once and runs fr
 
 from __future__ import annotations
 
-from headway.engine.tables import Clock, Job, Phase, State
+from headway.engine.tables import Phase, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.nodes.cores import (
     add_going,
@@ -21,11 +21,7 @@ from headway.policies.slurm.nodes.cores import (
     meets_going,
 )
 from headway.policies.slurm.tables.controller import Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Standing, Victim
-from headway.policies.slurm.tables.passes import SlurmClock
-from headway.policies.slurm.tables.settings import Setting
-from headway.policies.slurm.tables.sites import Partition
+from headway.policies.slurm.tables.life import Standing
 
 
 @kernel
@@ -39,35 +35,35 @@ def nobody_goes(memory: Memory) -> None:
 @kernel
 def tier_in(memory: Memory, job: int) -> int:
     """The tier of a running or suspended job."""
-    return int(memory.partitions[Partition.TIER, memory.jobs[SlurmJob.PARTITION, job]])
+    return int(memory.partitions.tier[memory.jobs.partition[job]])
 
 
 @kernel
 def stands_before(memory: Memory, job: int, other: int) -> bool:
     """Whether a job stands before another one: of a higher tier, or earlier in the order of turns."""
     tier, others = tier_in(memory, job), tier_in(memory, other)
-    earlier = memory.jobs[SlurmJob.TURN, job] < memory.jobs[SlurmJob.TURN, other]
+    earlier = memory.jobs.turn[job] < memory.jobs.turn[other]
     return bool(tier > others or (tier == others and earlier))
 
 
 @routine
 def list_turns(memory: Memory) -> int:
     """Write all that run or are suspended into the list of victims, in the order of turns; how many."""
-    listed, count = memory.victims, memory.clock[SlurmClock.RUNNING]
+    listed, count = memory.victims, memory.clock.running
     for place in range(count):
         job, at = memory.running[1, place], place
-        while at > 0 and stands_before(memory, job, listed[Victim.JOB, at - 1]):
-            listed[Victim.JOB, at] = listed[Victim.JOB, at - 1]
+        while at > 0 and stands_before(memory, job, listed.job[at - 1]):
+            listed.job[at] = listed.job[at - 1]
             at -= 1
-        listed[Victim.JOB, at] = job
+        listed.job[at] = job
     return int(count)
 
 
 @kernel
 def end_of_tier(memory: Memory, first: int, count: int) -> int:
     """Where the jobs of the tier that begins at a place of the list end."""
-    tier, last = tier_in(memory, memory.victims[Victim.JOB, first]), first
-    while last < count and tier_in(memory, memory.victims[Victim.JOB, last]) == tier:
+    tier, last = tier_in(memory, memory.victims.job[first]), first
+    while last < count and tier_in(memory, memory.victims.job[last]) == tier:
         last += 1
     return last
 
@@ -77,11 +73,11 @@ def let_go(state: State, job: int, standing: int) -> None:
     """Note whether a job goes on beside those of whom it is known; with this standing if it does."""
     memory = state.memory
     if meets_going(state, job):
-        memory.jobs[SlurmJob.GOES_ON, job] = 0
-        memory.jobs[SlurmJob.STANDING, job] = Standing.WAITS
+        memory.jobs.goes_on[job] = 0
+        memory.jobs.standing[job] = Standing.WAITS
     else:
-        memory.jobs[SlurmJob.GOES_ON, job] = 1
-        memory.jobs[SlurmJob.STANDING, job] = standing
+        memory.jobs.goes_on[job] = 1
+        memory.jobs.standing[job] = standing
         add_going(state, job)
 
 
@@ -94,11 +90,11 @@ def keep_turns(state: State) -> None:
     while first < count:
         last = end_of_tier(memory, first, count)
         for place in range(first, last):
-            memory.jobs[SlurmJob.GOES_ON, memory.victims[Victim.JOB, place]] = -1
+            memory.jobs.goes_on[memory.victims.job[place]] = -1
         for standing in range(3):
             for place in range(first, last):
-                job = memory.victims[Victim.JOB, place]
-                if memory.jobs[SlurmJob.STANDING, job] == standing and memory.jobs[SlurmJob.GOES_ON, job] < 0:
+                job = memory.victims.job[place]
+                if memory.jobs.standing[job] == standing and memory.jobs.goes_on[job] < 0:
                     let_go(state, job, Standing.CHOSEN if standing == Standing.CHOSEN else Standing.FILLS)
         first = last
 
@@ -108,37 +104,37 @@ def new_slice(state: State, first: int, last: int) -> None:
     """Choose who of a tier goes on in a new slice; those of the last one stand behind the others."""
     memory, clock = state.memory, state.memory.clock
     for place in range(first, last):
-        job = memory.victims[Victim.JOB, place]
-        if memory.jobs[SlurmJob.STANDING, job] == Standing.CHOSEN:
-            memory.jobs[SlurmJob.TURN, job] = clock[SlurmClock.TURNS]
-            clock[SlurmClock.TURNS] += 1
+        job = memory.victims.job[place]
+        if memory.jobs.standing[job] == Standing.CHOSEN:
+            memory.jobs.turn[job] = clock.turns
+            clock.turns += 1
     list_turns(memory)
     for place in range(first, last):
-        let_go(state, memory.victims[Victim.JOB, place], Standing.CHOSEN)
+        let_go(state, memory.victims.job[place], Standing.CHOSEN)
 
 
 @routine
 def take_turns(state: State, now: int) -> bool:
     """Begin a time slice if it is time; whether who goes on was found out anew."""
     memory, clock = state.memory, state.memory.clock
-    if now < clock[SlurmClock.SLICE_NEXT]:
+    if now < clock.slice_next:
         return False
-    past, length = now - clock[SlurmClock.SLICE_NEXT], memory.settings[Setting.SLICE]
-    clock[SlurmClock.SLICE_NEXT] = now + length - past % length
-    if state.clock[Clock.SUSPENDS] == 0:
+    past, length = now - clock.slice_next, memory.settings.slice
+    clock.slice_next = now + length - past % length
+    if state.clock.suspends == 0:
         return False
     count, first = list_turns(memory), 0
     nobody_goes(memory)
     while first < count:
         last, waits = end_of_tier(memory, first, count), False
         for place in range(first, last):
-            waits = waits or state.jobs[Job.PHASE, memory.victims[Victim.JOB, place]] == Phase.SUSPENDED
+            waits = waits or state.jobs.phase[memory.victims.job[place]] == Phase.SUSPENDED
         if waits:
             new_slice(state, first, last)
         else:
             for place in range(first, last):
-                job = memory.victims[Victim.JOB, place]
-                let_go(state, job, memory.jobs[SlurmJob.STANDING, job])
+                job = memory.victims.job[place]
+                let_go(state, job, memory.jobs.standing[job])
         first = last
     return True
 
@@ -147,9 +143,9 @@ def take_turns(state: State, now: int) -> bool:
 def is_below(state: State, job: int) -> bool:
     """Whether somebody of a higher tier than a job's goes on, wherever."""
     memory = state.memory
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    for place in range(memory.clock.running):
         other = memory.running[1, place]
-        if memory.jobs[SlurmJob.GOES_ON, other] > 0 and tier_in(memory, other) > tier_in(memory, job):
+        if memory.jobs.goes_on[other] > 0 and tier_in(memory, other) > tier_in(memory, job):
             return True
     return False
 
@@ -158,16 +154,16 @@ def is_below(state: State, job: int) -> bool:
 def note_who_goes(state: State, job: int) -> None:
     """Note for which job another one is suspended."""
     memory = state.memory
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    for place in range(memory.clock.running):
         other = memory.running[1, place]
-        if other != job and memory.jobs[SlurmJob.GOES_ON, other] > 0 and have_same_core(state, job, other):
-            memory.jobs[SlurmJob.PREEMPTED_BY, job] = other
+        if other != job and memory.jobs.goes_on[other] > 0 and have_same_core(state, job, other):
+            memory.jobs.preempted_by[job] = other
             return
 
 
 @kernel
 def note_start(memory: Memory, job: int, waits: bool) -> None:
     """Put a job that starts at the end of the order of turns."""
-    memory.jobs[SlurmJob.TURN, job] = memory.clock[SlurmClock.TURNS]
-    memory.jobs[SlurmJob.STANDING, job] = Standing.WAITS if waits else Standing.FILLS
-    memory.clock[SlurmClock.TURNS] += 1
+    memory.jobs.turn[job] = memory.clock.turns
+    memory.jobs.standing[job] = Standing.WAITS if waits else Standing.FILLS
+    memory.clock.turns += 1

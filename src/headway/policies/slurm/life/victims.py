@@ -8,17 +8,16 @@ needless.
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import Job, Run, Share, State
+from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.nodes.ends import copy_nodes, imagine_ended, is_listed_before
 from headway.policies.slurm.nodes.rows import deal_trial
 from headway.policies.slurm.nodes.selection import select
 from headway.policies.slurm.queue.preemption import cost, is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.tables.controller import Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Victim
-from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
-from headway.policies.slurm.tables.settings import Mode, Preemption, Setting
+from headway.policies.slurm.tables.life import Victims
+from headway.policies.slurm.tables.passes import Scratch
+from headway.policies.slurm.tables.settings import Mode, Preemption
 
 LAST_REMOVED = 99_999
 """A rank before all others."""
@@ -28,11 +27,11 @@ STAYS = 1
 @kernel
 def holds_of(state: State, job: int, chosen: bool) -> int:
     """How many of the candidate nodes, or of the ``chosen`` ones, a running job holds."""
-    memory, run, count = state.memory, state.jobs[Job.RUN, job], 0
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        node = state.shares[Share.NODE, entry]
+    memory, run, count = state.memory, state.jobs.run[job], 0
+    for entry in range(state.runs.share[run], end_of_shares(state, run)):
+        node = state.shares.node[entry]
         if chosen:
-            count += memory.work[Work.TAKEN, node] > 0
+            count += memory.work.taken[node] > 0
         else:
             count += memory.sets[Scratch.CANDIDATES, node] > 0
     return count
@@ -42,7 +41,7 @@ def holds_of(state: State, job: int, chosen: bool) -> int:
 def sort_victims(memory: Memory, row: int, sign: int) -> None:
     """Put the candidates in the order of a row; equal ones stay as they are."""
     victims = memory.victims
-    for place in range(1, memory.clock[SlurmClock.VICTIMS]):
+    for place in range(1, memory.clock.victims):
         at = place
         while at > 0 and sign * victims[row, at] < sign * victims[row, at - 1]:
             for each in range(memory.victims.shape[0]):
@@ -65,19 +64,19 @@ def list_victims(state: State, job: int, part: int, now: int) -> int:
     """Write down the running jobs that a job may preempt, the cheapest first, then as Slurm lists them; how
     many."""
     memory, count = state.memory, 0
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    for place in range(memory.clock.running):
         running = memory.running[1, place]
         if (
             victim_mode(memory, running) != Mode.SUSPEND  # the job is on its cores already, or cannot be
             and is_preemptable(memory, job, part, running, now)
             and shares_partition(state, running, part)
         ):
-            memory.victims[Victim.JOB, count] = running
-            memory.victims[Victim.COST, count] = cost(memory, running)
-            memory.victims[Victim.LISTED, count] = memory.jobs[SlurmJob.LISTED, running]
+            memory.victims.job[count] = running
+            memory.victims.cost[count] = cost(memory, running)
+            memory.victims.listed[count] = memory.jobs.listed[running]
             count += 1
-    memory.clock[SlurmClock.VICTIMS] = count
-    for row in (Victim.JOB, Victim.LISTED, Victim.COST):
+    memory.clock.victims = count
+    for row in (Victims["job"], Victims["listed"], Victims["cost"]):
         sort_victims(memory, row, 1)
     return count
 
@@ -86,9 +85,9 @@ def list_victims(state: State, job: int, part: int, now: int) -> int:
 def suspends_first(state: State, job: int, part: int, now: int) -> bool:
     """Whether the cheapest of the jobs that a job may preempt by QOS would be suspended: all are, then."""
     memory, first = state.memory, -1
-    if memory.settings[Setting.PREEMPTION] != Preemption.BY_QOS:
+    if memory.settings.preemption != Preemption.BY_QOS:
         return False
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    for place in range(memory.clock.running):
         running = memory.running[1, place]
         if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
             less = first < 0 or cost(memory, running) < cost(memory, first)
@@ -103,13 +102,13 @@ def fits_without(state: State, job: int, part: int) -> int:
     """Let candidates leave in their order until the job fits on the set CANDIDATES; the last one, or -1."""
     memory = state.memory
     copy_nodes(state)
-    for place in range(memory.clock[SlurmClock.VICTIMS]):
-        memory.victims[Victim.USABLE, place] = 0
-        victim = memory.victims[Victim.JOB, place]
+    for place in range(memory.clock.victims):
+        memory.victims.usable[place] = 0
+        victim = memory.victims.job[place]
         if holds_of(state, victim, False) == 0:
             continue
-        imagine_ended(state, state.jobs[Job.RUN, victim])
-        if memory.settings[Setting.SLICE] > 0:
+        imagine_ended(state, state.jobs.run[victim])
+        if memory.settings.slice > 0:
             deal_trial(state)
         if select(state, memory.trial, Scratch.CANDIDATES, job, part) > 0:
             return place
@@ -128,23 +127,18 @@ def find_victims(state: State, job: int, part: int, now: int) -> bool:
         if last < 0:
             return False
         rounds += 1
-        if (
-            rounds - 1 > memory.settings[Setting.PREEMPT_REORDERS]
-            or memory.clock[SlurmClock.VICTIMS] <= rounds
-        ):
-            for place in range(memory.clock[SlurmClock.VICTIMS]):
-                victims[Victim.USABLE, place] = 0 if place <= last else STAYS
+        if rounds - 1 > memory.settings.preempt_reorders or memory.clock.victims <= rounds:
+            for place in range(memory.clock.victims):
+                victims.usable[place] = 0 if place <= last else STAYS
             break
-        for place in range(memory.clock[SlurmClock.VICTIMS]):
+        for place in range(memory.clock.victims):
             removed = place < last
-            victims[Victim.USABLE, place] = (
-                holds_of(state, victims[Victim.JOB, place], True) if removed else 0
-            )
-        if memory.settings[Setting.STRICT_ORDER] > 0:
+            victims.usable[place] = holds_of(state, victims.job[place], True) if removed else 0
+        if memory.settings.strict_order > 0:
             put_first(memory, last)
         else:
-            victims[Victim.USABLE, last] = LAST_REMOVED
-            sort_victims(memory, Victim.USABLE, -1)
+            victims.usable[last] = LAST_REMOVED
+            sort_victims(memory, Victims["usable"], -1)
     keep_needed(state)
     return True
 
@@ -154,17 +148,17 @@ def keep_needed(state: State) -> None:
     """Leave in the list those that have to go: holders of chosen nodes, up to the first that may stay."""
     memory, count = state.memory, 0
     victims = memory.victims
-    for place in range(memory.clock[SlurmClock.VICTIMS]):
-        if holds_of(state, victims[Victim.JOB, place], True) == 0:
+    for place in range(memory.clock.victims):
+        if holds_of(state, victims.job[place], True) == 0:
             continue
-        if victims[Victim.USABLE, place] > 0:
+        if victims.usable[place] > 0:
             break
-        victims[Victim.JOB, count] = victims[Victim.JOB, place]
+        victims.job[count] = victims.job[place]
         count += 1
-    memory.clock[SlurmClock.VICTIMS] = count
+    memory.clock.victims = count
 
 
 @kernel
 def victims_to_go(memory: Memory) -> int:
     """How many jobs have to go."""
-    return int(memory.clock[SlurmClock.VICTIMS])
+    return int(memory.clock.victims)

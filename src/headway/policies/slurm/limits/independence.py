@@ -9,11 +9,8 @@ from __future__ import annotations
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.limits.accrual import begin_age
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import After, Array, Dependency, Licence, Outcome
-from headway.policies.slurm.tables.passes import Record, SlurmClock
+from headway.policies.slurm.tables.life import After, Outcome
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.settings import Setting
 
 MET, OPEN, NEVER = range(3)
 """What is to be said of a dependency: it is met, it may still be, or it cannot be any more."""
@@ -22,18 +19,18 @@ MET, OPEN, NEVER = range(3)
 @kernel
 def is_forgotten(memory: Memory, job: int, now: int) -> bool:
     """Whether the controller does not know a job any more, for it was over so long ago (MinJobAge)."""
-    age, over = memory.settings[Setting.MIN_JOB_AGE], memory.jobs[SlurmJob.OUTCOME, job] >= Outcome.WELL
-    return bool(over and age > 0 and now - memory.jobs[SlurmJob.ENDS, job] >= age)
+    age, over = memory.settings.min_job_age, memory.jobs.outcome[job] >= Outcome.WELL
+    return bool(over and age > 0 and now - memory.jobs.ends[job] >= age)
 
 
 @kernel
 def entry_state(memory: Memory, entry: int, now: int) -> int:
     """Whether one entry of the dependencies is met."""
-    kind, job = memory.dependencies[Dependency.KIND, entry], memory.dependencies[Dependency.JOB, entry]
-    outcome = memory.jobs[SlurmJob.OUTCOME, job]
+    kind, job = memory.dependencies.kind[entry], memory.dependencies.job[entry]
+    outcome = memory.jobs.outcome[job]
     if kind == After.STARTED:
-        since = now - memory.jobs[SlurmJob.STARTED, job]
-        begun = outcome != Outcome.PENDING and since >= 60 * memory.dependencies[Dependency.MINUTES, entry]
+        since = now - memory.jobs.started[job]
+        begun = outcome != Outcome.PENDING and since >= 60 * memory.dependencies.minutes[entry]
         return MET if begun or is_forgotten(memory, job, now) else OPEN
     if kind == After.NOT_RUNNING:
         return OPEN if outcome == Outcome.RUNS else MET
@@ -54,8 +51,8 @@ def group_state(memory: Memory, first: int, last: int, now: int) -> int:
             return NEVER
         if here == OPEN:
             state = OPEN
-        failed |= memory.jobs[SlurmJob.OUTCOME, memory.dependencies[Dependency.JOB, entry]] == Outcome.BADLY
-    if state == MET and memory.dependencies[Dependency.KIND, first] == After.NOT_OK and not failed:
+        failed |= memory.jobs.outcome[memory.dependencies.job[entry]] == Outcome.BADLY
+    if state == MET and memory.dependencies.kind[first] == After.NOT_OK and not failed:
         return NEVER
     return state
 
@@ -63,16 +60,13 @@ def group_state(memory: Memory, first: int, last: int, now: int) -> int:
 @routine
 def dependencies_state(memory: Memory, job: int, now: int) -> int:
     """Whether all dependencies of a job are met, or one of them where that is enough."""
-    first = memory.jobs[SlurmJob.DEPENDS, job]
-    last = first + memory.jobs[SlurmJob.DEPENDENCIES, job]
-    one_is_enough = memory.jobs[SlurmJob.DEPENDS_ON_ANY, job] > 0
+    first = memory.jobs.depends[job]
+    last = first + memory.jobs.dependencies[job]
+    one_is_enough = memory.jobs.depends_on_any[job] > 0
     any_open = any_met = False
     while first < last:
         end = first + 1
-        while (
-            end < last
-            and memory.dependencies[Dependency.GROUP, end] == memory.dependencies[Dependency.GROUP, first]
-        ):
+        while end < last and memory.dependencies.group[end] == memory.dependencies.group[first]:
             end += 1
         state = group_state(memory, first, end, now)
         if state == NEVER and not one_is_enough:
@@ -88,15 +82,15 @@ def dependencies_state(memory: Memory, job: int, now: int) -> int:
 @routine
 def let_in(memory: Memory, job: int, now: int) -> bool:
     """Whether nothing but time keeps a job back any more; if so it is eligible from now on."""
-    if memory.jobs[SlurmJob.HELD, job] > 0:
-        memory.jobs[SlurmJob.REASON, job] = Reason.HELD
+    if memory.jobs.held[job] > 0:
+        memory.jobs.reason[job] = Reason.HELD
         return False
     state = dependencies_state(memory, job, now)
     if state != MET:
-        memory.jobs[SlurmJob.REASON, job] = Reason.DEPENDENCY if state == OPEN else Reason.NEVER_SATISFIED
+        memory.jobs.reason[job] = Reason.DEPENDENCY if state == OPEN else Reason.NEVER_SATISFIED
         return False
-    memory.jobs[SlurmJob.KEPT_BACK, job] = 0
-    memory.jobs[SlurmJob.BEGIN, job] = now
+    memory.jobs.kept_back[job] = 0
+    memory.jobs.begin[job] = now
     begin_age(memory, job, now)
     return True
 
@@ -104,19 +98,19 @@ def let_in(memory: Memory, job: int, now: int) -> bool:
 @kernel
 def eligible(memory: Memory, job: int, now: int) -> bool:
     """Whether a pass may look at a waiting job."""
-    if memory.jobs[SlurmJob.BEGIN, job] > now:
+    if memory.jobs.begin[job] > now:
         return False
-    return bool(memory.jobs[SlurmJob.KEPT_BACK, job] == 0 or let_in(memory, job, now))
+    return bool(memory.jobs.kept_back[job] == 0 or let_in(memory, job, now))
 
 
 @kernel
 def waits_for_a_start(memory: Memory, job: int) -> bool:
     """Whether the start of another job may let a job in, within one pass."""
-    first = memory.jobs[SlurmJob.DEPENDS, job]
-    if memory.jobs[SlurmJob.KEPT_BACK, job] == 0 or memory.jobs[SlurmJob.HELD, job] > 0:
+    first = memory.jobs.depends[job]
+    if memory.jobs.kept_back[job] == 0 or memory.jobs.held[job] > 0:
         return False
-    for entry in range(first, first + memory.jobs[SlurmJob.DEPENDENCIES, job]):
-        if memory.dependencies[Dependency.KIND, entry] == After.STARTED:
+    for entry in range(first, first + memory.jobs.dependencies[job]):
+        if memory.dependencies.kind[entry] == After.STARTED:
             return True
     return False
 
@@ -124,31 +118,31 @@ def waits_for_a_start(memory: Memory, job: int) -> bool:
 @kernel
 def array_is_full(memory: Memory, job: int, planned: int) -> bool:
     """Whether as many tasks of the job's array run as may, with some more that are ``planned``."""
-    array = memory.jobs[SlurmJob.ARRAY, job]
+    array = memory.jobs.array[job]
     if array == UNSET:
         return False
-    limit = memory.arrays[Array.LIMIT, array]
-    return bool(limit != UNSET and memory.arrays[Array.RUNNING, array] + planned >= limit)
+    limit = memory.arrays.limit[array]
+    return bool(limit != UNSET and memory.arrays.running[array] + planned >= limit)
 
 
 @kernel
 def refused_before(memory: Memory, job: int, part: int, row: int, number: int) -> bool:
     """Whether the pass or cycle of this number has refused another task of the job's array; row: which."""
-    array = memory.jobs[SlurmJob.ARRAY, job]
+    array = memory.jobs.array[job]
     return bool(
         array != UNSET
         and memory.arrays[row, array] == number
-        and memory.arrays[Array.REFUSED_PARTITION, array] == part
+        and memory.arrays.refused_partition[array] == part
     )
 
 
 @kernel
 def refuse_array(memory: Memory, job: int, part: int, row: int, number: int) -> None:
     """Let the pass or cycle of this number look at no more tasks of the job's array in a partition."""
-    array = memory.jobs[SlurmJob.ARRAY, job]
+    array = memory.jobs.array[job]
     if array != UNSET:
         memory.arrays[row, array] = number
-        memory.arrays[Array.REFUSED_PARTITION, array] = part
+        memory.arrays.refused_partition[array] = part
 
 
 @kernel
@@ -157,12 +151,12 @@ def begun_elsewhere(memory: Memory, job: int, part: int) -> bool:
 
     The entry of the array in the list of jobs is that task's then, and it waits no more.
     """
-    array = memory.jobs[SlurmJob.ARRAY, job]
+    array = memory.jobs.array[job]
     return bool(
         array != UNSET
-        and memory.jobs[SlurmJob.LISTED, job] == UNSET
-        and memory.arrays[Array.BEGUN_CYCLE, array] == memory.clock[SlurmClock.CYCLES]
-        and memory.arrays[Array.BEGUN_PARTITION, array] != part
+        and memory.jobs.listed[job] == UNSET
+        and memory.arrays.begun_cycle[array] == memory.clock.cycles
+        and memory.arrays.begun_partition[array] != part
     )
 
 
@@ -170,35 +164,33 @@ def begun_elsewhere(memory: Memory, job: int, part: int) -> bool:
 def count_array_plan(memory: Memory, job: int) -> int:
     """Count a plan of a task with its array; how many the present cycle has made since it planned a task of
     another array."""
-    array, clock = memory.jobs[SlurmJob.ARRAY, job], memory.clock
-    if memory.arrays[Array.PLANS_CYCLE, array] != clock[SlurmClock.CYCLES] or (
-        clock[SlurmClock.LAST_ARRAY] != array
-    ):
-        memory.arrays[Array.PLANS_CYCLE, array] = clock[SlurmClock.CYCLES]
-        memory.arrays[Array.PLANS, array] = 0
-    clock[SlurmClock.LAST_ARRAY] = array
-    memory.arrays[Array.PLANS, array] += 1
-    return int(memory.arrays[Array.PLANS, array])
+    array, clock = memory.jobs.array[job], memory.clock
+    if memory.arrays.plans_cycle[array] != clock.cycles or (clock.last_array != array):
+        memory.arrays.plans_cycle[array] = clock.cycles
+        memory.arrays.plans[array] = 0
+    clock.last_array = array
+    memory.arrays.plans[array] += 1
+    return int(memory.arrays.plans[array])
 
 
 @routine
 def tasks_in_queue(memory: Memory, job: int, part: int) -> int:
     """How many tasks of the job's array wait with a record of a partition."""
     count = 0
-    for place in range(memory.clock[SlurmClock.QUEUED]):
-        other = memory.queue[Record.JOB, place]
-        if other >= 0 and memory.queue[Record.PARTITION, place] == part:
-            count += memory.jobs[SlurmJob.ARRAY, other] == memory.jobs[SlurmJob.ARRAY, job]
+    for place in range(memory.clock.queued):
+        other = memory.queue.job[place]
+        if other >= 0 and memory.queue.partition[place] == part:
+            count += memory.jobs.array[other] == memory.jobs.array[job]
     return count
 
 
 @kernel
 def licences_free(memory: Memory, job: int) -> bool:
     """Whether the licences that a job asks for are free now."""
-    if memory.jobs[SlurmJob.LICENCES, job] == 0:
+    if memory.jobs.licences[job] == 0:
         return True
     for licence in range(memory.licences.shape[1]):
-        left = memory.licences[Licence.TOTAL, licence] - memory.licences[Licence.USED, licence]
+        left = memory.licences.total[licence] - memory.licences.used[licence]
         if memory.licences_asked[licence, job] > left:
             return False
     return True
@@ -207,13 +199,13 @@ def licences_free(memory: Memory, job: int) -> bool:
 @kernel
 def take_licences(memory: Memory, job: int, sign: int) -> None:
     """Count a job's licences when it starts (1) or ends (-1)."""
-    if memory.jobs[SlurmJob.LICENCES, job] > 0:
+    if memory.jobs.licences[job] > 0:
         for licence in range(memory.licences.shape[1]):
-            memory.licences[Licence.USED, licence] += sign * memory.licences_asked[licence, job]
+            memory.licences.used[licence] += sign * memory.licences_asked[licence, job]
 
 
 @kernel
 def count_task(memory: Memory, job: int, sign: int) -> None:
     """Count a task of an array that starts (1) or ends (-1)."""
-    if memory.jobs[SlurmJob.ARRAY, job] != UNSET:
-        memory.arrays[Array.RUNNING, memory.jobs[SlurmJob.ARRAY, job]] += sign
+    if memory.jobs.array[job] != UNSET:
+        memory.arrays.running[memory.jobs.array[job]] += sign

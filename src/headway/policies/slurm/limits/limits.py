@@ -9,17 +9,16 @@ from __future__ import annotations
 from enum import IntEnum
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import Job, Run, Share, State
+from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.nodes.offers import memory_asked, whole_nodes
 from headway.policies.slurm.queue.caps import cap_of, first_qos, qos_cap, qos_value, second_qos
 from headway.policies.slurm.queue.queue import minutes_in
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
+from headway.policies.slurm.tables.jobs import SlurmJobs
+from headway.policies.slurm.tables.passes import Scratch
 from headway.policies.slurm.tables.reasons import RESOURCE, Reason
-from headway.policies.slurm.tables.settings import Setting
-from headway.policies.slurm.tables.sites import Cap, Holder, Partition, Tres, Usage
+from headway.policies.slurm.tables.sites import Cap, Holders, Tres
 
 MINUTE = 60
 IN_TURN = tuple(
@@ -42,97 +41,97 @@ IN_TURN = tuple(
 @kernel
 def user_row(memory: Memory, qos: int, job: int) -> int:
     """Where the table has what the job's user holds under a QOS."""
-    return int(qos * memory.settings[Setting.USERS] + memory.jobs[SlurmJob.USER, job])
+    return int(qos * memory.settings.users + memory.jobs.user[job])
 
 
 @kernel
 def account_row(memory: Memory, qos: int, job: int) -> int:
     """Where the table has what the job's account holds under a QOS."""
-    return int(qos * memory.settings[Setting.ACCOUNTS] + memory.jobs[SlurmJob.ACCOUNT, job])
+    return int(qos * memory.settings.accounts + memory.jobs.account[job])
 
 
 @kernel
 def wall_full(memory: Memory, holder: int, minutes: int) -> bool:
     """Whether a group has used up its wall time, or a job would use more than is left where that counts."""
-    bound = memory.holders[Holder.GRP_WALL, holder]
+    bound = memory.holders.grp_wall[holder]
     if bound == UNSET:
         return False
-    used = int(memory.usage[Usage.WALL, holder]) // MINUTE
-    return bool(used >= bound or (memory.settings[Setting.SAFE] > 0 and used + minutes > bound))
+    used = int(memory.usage.wall[holder]) // MINUTE
+    return bool(used >= bound or (memory.settings.safe > 0 and used + minutes > bound))
 
 
 @kernel
 def limited_minutes(memory: Memory, job: int, part: int) -> int:
     """The minutes of a job that limits count: by the factor of its QOS where that is UsageFactorSafe."""
-    minutes, qos = minutes_in(memory, job, part), memory.jobs[SlurmJob.QOS, job]
-    return minutes if qos == UNSET else int(minutes * memory.usage[Usage.LIMIT_FACTOR, qos])
+    minutes, qos = minutes_in(memory, job, part), memory.jobs.qos[job]
+    return minutes if qos == UNSET else int(minutes * memory.usage.limit_factor[qos])
 
 
 @routine
 def before_selection(memory: Memory, job: int, part: int) -> int:
     """The limit that keeps a job from being tried at all (:class:`Reason`), 0 where none does."""
-    if memory.settings[Setting.ENFORCE] == 0:
+    if memory.settings.enforce == 0:
         return Reason.NONE
     first, second = first_qos(memory, job, part), second_qos(memory, job, part)
     holders, last = memory.holders, memory.users.shape[1] - 1
     minutes = limited_minutes(memory, job, part)
-    qos = qos_value(memory, first, second, Holder.GRP_JOBS)
-    if qos != UNSET and holders[Holder.RUNNING, qos] >= holders[Holder.GRP_JOBS, qos]:
+    qos = qos_value(memory, first, second, Holders["grp_jobs"])
+    if qos != UNSET and holders.running[qos] >= holders.grp_jobs[qos]:
         return Reason.QOS_JOB_LIMIT
     group_jobs_set = qos != UNSET
-    qos = qos_value(memory, first, second, Holder.GRP_WALL)
+    qos = qos_value(memory, first, second, Holders["grp_wall"])
     group_wall_set = qos != UNSET
     if group_wall_set and wall_full(memory, qos, minutes):
         return Reason.QOS_GRP_WALL
-    qos = qos_value(memory, first, second, Holder.MAX_JOBS_ACCOUNT)
+    qos = qos_value(memory, first, second, Holders["max_jobs_account"])
     jobs_set = qos != UNSET
     if jobs_set:
-        bound = holders[Holder.MAX_JOBS_ACCOUNT, qos]
+        bound = holders.max_jobs_account[qos]
         if memory.accounts[account_row(memory, qos, job), last] >= bound:
             return Reason.QOS_MAX_JOBS_ACCOUNT
-    qos = qos_value(memory, first, second, Holder.MAX_JOBS_USER)
+    qos = qos_value(memory, first, second, Holders["max_jobs_user"])
     jobs_set = jobs_set or qos != UNSET
-    if qos != UNSET and memory.users[user_row(memory, qos, job), last] >= holders[Holder.MAX_JOBS_USER, qos]:
+    if qos != UNSET and memory.users[user_row(memory, qos, job), last] >= holders.max_jobs_user[qos]:
         return Reason.QOS_MAX_JOBS_USER
-    qos = qos_value(memory, first, second, Holder.MAX_WALL)
+    qos = qos_value(memory, first, second, Holders["max_wall"])
     wall_set = qos != UNSET
-    if wall_set and minutes > holders[Holder.MAX_WALL, qos]:
+    if wall_set and minutes > holders.max_wall[qos]:
         return Reason.QOS_WALL
-    user = memory.jobs[SlurmJob.ASSOCIATION, job]
+    user = memory.jobs.association[job]
     if user != UNSET:
-        bound = holders[Holder.MAX_JOBS, user]
-        if not jobs_set and bound != UNSET and holders[Holder.RUNNING, user] >= bound:
+        bound = holders.max_jobs[user]
+        if not jobs_set and bound != UNSET and holders.running[user] >= bound:
             return Reason.ASSOC_MAX_JOBS
-        bound = holders[Holder.MAX_WALL, user]
+        bound = holders.max_wall[user]
         if not wall_set and bound != UNSET and minutes > bound:
             return Reason.ASSOC_MAX_WALL
     holder = user
     while holder != UNSET:
-        bound = holders[Holder.GRP_JOBS, holder]
-        if not group_jobs_set and bound != UNSET and holders[Holder.RUNNING, holder] >= bound:
+        bound = holders.grp_jobs[holder]
+        if not group_jobs_set and bound != UNSET and holders.running[holder] >= bound:
             return Reason.ASSOC_GRP_JOBS
         if not group_wall_set and wall_full(memory, holder, minutes):
             return Reason.ASSOC_GRP_WALL
-        holder = holders[Holder.PARENT, holder]
+        holder = holders.parent[holder]
     return Reason.NONE
 
 
 @kernel
 def usage_factor(memory: Memory, job: int) -> float:
     """What a second of a job counts: the UsageFactor of its QOS."""
-    qos = memory.jobs[SlurmJob.QOS, job]
-    return 1.0 if qos == UNSET else memory.usage[Usage.FACTOR, qos]
+    qos = memory.jobs.qos[job]
+    return 1.0 if qos == UNSET else memory.usage.factor[qos]
 
 
 @routine
 def reserved(memory: Memory, holder: int, tres: int) -> int:
     """Seconds of a resource that running jobs of a group may still take, as last calculated."""
-    total, group = 0, Group.QOS if holder < memory.settings[Setting.QOS] else Group.ASSOCIATION
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    total, group = 0, Group.QOS if holder < memory.settings.qos else Group.ASSOCIATION
+    for place in range(memory.clock.running):
         job = memory.running[1, place]
         if is_of(memory, group, holder, job, job):
-            since = max(memory.clock[SlurmClock.PRIORITY_LAST], memory.jobs[SlurmJob.STARTED, job])
-            left = max(memory.jobs[SlurmJob.ENDS, job] - since, 0) * usage_factor(memory, job)
+            since = max(memory.clock.priority_last, memory.jobs.started[job])
+            left = max(memory.jobs.ends[job] - since, 0) * usage_factor(memory, job)
             total += int(left) * count_of(memory, job, tres)
     return total
 
@@ -140,7 +139,7 @@ def reserved(memory: Memory, holder: int, tres: int) -> int:
 @kernel
 def count_of(memory: Memory, job: int, tres: int) -> int:
     """How much of a resource a running job holds."""
-    return int(memory.jobs[SlurmJob.HOLDS + tres, job])
+    return int(memory.jobs[SlurmJobs["holds"] + tres, job])
 
 
 class Group(IntEnum):
@@ -158,17 +157,17 @@ class Group(IntEnum):
 def is_of(memory: Memory, group: int, holder: int, job: int, other: int) -> bool:
     """Whether another running job is counted with a job: under the QOS or association ``holder``."""
     if group == Group.ASSOCIATION:
-        above = memory.jobs[SlurmJob.ASSOCIATION, other]
+        above = memory.jobs.association[other]
         while above != UNSET and above != holder:
-            above = memory.holders[Holder.PARENT, above]
+            above = memory.holders.parent[above]
         return bool(above == holder)
-    of_part = memory.partitions[Partition.QOS, memory.jobs[SlurmJob.PARTITION, other]]
-    if memory.jobs[SlurmJob.QOS, other] != holder and of_part != holder:
+    of_part = memory.partitions.qos[memory.jobs.partition[other]]
+    if memory.jobs.qos[other] != holder and of_part != holder:
         return False
     if group == Group.USER:
-        return bool(memory.jobs[SlurmJob.USER, other] == memory.jobs[SlurmJob.USER, job])
+        return bool(memory.jobs.user[other] == memory.jobs.user[job])
     if group == Group.ACCOUNT:
-        return bool(memory.jobs[SlurmJob.ACCOUNT, other] == memory.jobs[SlurmJob.ACCOUNT, job])
+        return bool(memory.jobs.account[other] == memory.jobs.account[job])
     return True
 
 
@@ -190,12 +189,12 @@ def lay_held(state: State, group: int, holder: int, job: int) -> None:
 def add_held(state: State, group: int, holder: int, job: int) -> None:
     """Add the nodes that other running jobs counted with a job hold to the set HELD."""
     memory = state.memory
-    for place in range(memory.clock[SlurmClock.RUNNING]):
+    for place in range(memory.clock.running):
         other = memory.running[1, place]
         if other != job and is_of(memory, group, holder, job, other):
-            run = state.jobs[Job.RUN, other]
-            for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-                memory.sets[Scratch.HELD, state.shares[Share.NODE, entry]] = 1
+            run = state.jobs.run[other]
+            for entry in range(state.runs.share[run], end_of_shares(state, run)):
+                memory.sets[Scratch.HELD, state.shares.node[entry]] = 1
 
 
 @routine
@@ -209,11 +208,11 @@ def lay_counted(state: State, job: int, part: int) -> None:
         qos = qos_cap(memory, kind, first, second, Tres.NODE)
         if qos != UNSET:
             add_held(state, group, qos, job)
-    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
+    holder = memory.jobs.association[job]
     if qos_cap(memory, Cap.GRP, first, second, Tres.NODE) != UNSET:
         return
     while holder != UNSET and cap_of(memory, Cap.GRP, holder, Tres.NODE) == UNSET:
-        holder = memory.holders[Holder.PARENT, holder]
+        holder = memory.holders.parent[holder]
     if holder != UNSET:
         add_held(state, Group.ASSOCIATION, holder, job)
 
@@ -221,12 +220,12 @@ def lay_counted(state: State, job: int, part: int) -> None:
 @kernel
 def nodes_besides(state: State, group: int, holder: int, job: int) -> int:
     """Nodes of a running job that no other counted with it holds: a node counts once, whoever shares it."""
-    if state.memory.settings[Setting.LIMITS_NODES] == 0:
+    if state.memory.settings.limits_nodes == 0:
         return count_of(state.memory, job, Tres.NODE)
     lay_held(state, group, holder, job)
-    found, run = 0, state.jobs[Job.RUN, job]
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        found += state.memory.sets[Scratch.HELD, state.shares[Share.NODE, entry]] == 0
+    found, run = 0, state.jobs.run[job]
+    for entry in range(state.runs.share[run], end_of_shares(state, run)):
+        found += state.memory.sets[Scratch.HELD, state.shares.node[entry]] == 0
     return found
 
 
@@ -234,11 +233,11 @@ def nodes_besides(state: State, group: int, holder: int, job: int) -> int:
 def added(state: State, group: int, holder: int, job: int, tres: int, count: int, chosen: bool) -> int:
     """What a job of ``count`` adds to those counted with it, on the ``chosen`` nodes where they are."""
     memory = state.memory
-    if tres != Tres.NODE or not chosen or memory.settings[Setting.LIMITS_NODES] == 0:
+    if tres != Tres.NODE or not chosen or memory.settings.limits_nodes == 0:
         return count
     lay_held(state, group, holder, job)
     for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.TAKEN, node] > 0 and memory.sets[Scratch.HELD, node] > 0:
+        if memory.work.taken[node] > 0 and memory.sets[Scratch.HELD, node] > 0:
             count -= 1
     return count
 
@@ -254,7 +253,7 @@ def added_and_held(
     elif kind == Cap.MAX_ACCOUNT:
         group, held = Group.ACCOUNT, memory.accounts[account_row(memory, holder, job), tres]
     else:
-        group = Group.QOS if holder < memory.settings[Setting.QOS] else Group.ASSOCIATION
+        group = Group.QOS if holder < memory.settings.qos else Group.ASSOCIATION
         held = memory.held[holder, tres]
     return added(state, group, holder, job, tres, count, chosen), int(held)
 
@@ -291,7 +290,7 @@ def breaks(
         return bool(more > 0 and more + held > bound)
     counts = usage_factor(memory, job) > 0
     used = int(memory.used[holder, tres]) // MINUTE if counts else 0
-    if kind == Cap.GRP_MINS and (used >= bound or memory.settings[Setting.SAFE] == 0):
+    if kind == Cap.GRP_MINS and (used >= bound or memory.settings.safe == 0):
         return bool(used >= bound and spent > 0)
     pending = reserved(memory, holder, tres) // MINUTE if counts else 0
     if kind == Cap.GRP_RUN_MINS:
@@ -308,9 +307,9 @@ def decides(memory: Memory, job: int, kind: int, holder: int, first: int, second
     if cap_of(memory, kind, holder, tres) == UNSET:
         return False
     qos = qos_cap(memory, kind, first, second, tres)
-    if holder < memory.settings[Setting.QOS]:
+    if holder < memory.settings.qos:
         return qos == holder
-    is_own = holder == memory.jobs[SlurmJob.ASSOCIATION, job]
+    is_own = holder == memory.jobs.association[job]
     return bool(qos == UNSET and (is_own or kind in (Cap.GRP, Cap.GRP_MINS, Cap.GRP_RUN_MINS)))
 
 
@@ -319,7 +318,7 @@ def gres_of_taken(memory: Memory, resource: int) -> int:
     """How much of a generic resource the nodes in the row TAKEN have in all."""
     total = 0
     for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.TAKEN, node] > 0:
+        if memory.work.taken[node] > 0:
             total += memory.gres_total[resource, node]
     return int(total)
 
@@ -334,10 +333,10 @@ def gres_count(memory: Memory, job: int, tres: int, nodes: int, whole: bool) -> 
         if memory.gres_tres[resource] == tres:
             if whole:
                 return gres_of_taken(memory, resource)
-            if memory.jobs[SlurmJob.GRES_FOUND, job] != UNSET and memory.gres_asked[resource, job] > 0:
-                return int(memory.jobs[SlurmJob.GRES_FOUND, job])
-            each, units = memory.gres_asked[resource, job], memory.jobs[SlurmJob.UNITS, job]
-            on = nodes if nodes > 0 else memory.jobs[SlurmJob.MIN_NODES, job]
+            if memory.jobs.gres_found[job] != UNSET and memory.gres_asked[resource, job] > 0:
+                return int(memory.jobs.gres_found[job])
+            each, units = memory.gres_asked[resource, job], memory.jobs.units[job]
+            on = nodes if nodes > 0 else memory.jobs.min_nodes[job]
             return int(each * (units if units > 0 else on))
     return 0
 
@@ -383,19 +382,19 @@ def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes
     Where its nodes are ``chosen``, in the row TAKEN, those that a group holds already count once.
     """
     memory = state.memory
-    if memory.settings[Setting.ENFORCE] == 0:
+    if memory.settings.enforce == 0:
         return Reason.NONE
     for qos in (first_qos(memory, job, part), second_qos(memory, job, part)):
         if qos != UNSET:
             broken = first_broken(state, job, part, qos, cpus, mb, nodes, chosen)
             if broken != UNSET:
                 return int(Reason.QOS_GRP + broken)
-    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
+    holder = memory.jobs.association[job]
     while holder != UNSET:
         broken = first_broken(state, job, part, holder, cpus, mb, nodes, chosen)
         if broken != UNSET:
             return int(Reason.ASSOC_GRP + broken)
-        holder = memory.holders[Holder.PARENT, holder]
+        holder = memory.holders.parent[holder]
     return Reason.NONE
 
 
@@ -403,7 +402,7 @@ def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes
 def limit_against(state: State, job: int, part: int, cpus: int, nodes: int) -> int:
     """The limit that a job would break on so many nodes that are not chosen, or not for now; 0: none."""
     mb = 0
-    if state.memory.settings[Setting.MEMORY] > 0:
+    if state.memory.settings.memory > 0:
         mb = memory_asked(state.memory, job, part, cpus, nodes)
     return after_selection(state, job, part, cpus, mb, nodes, False)
 
@@ -418,7 +417,7 @@ def is_of_limit(reason: int) -> bool:
 def hold_by_limit(memory: Memory, job: int, reason: int) -> None:
     """Note the limit that holds a job; nothing where none does."""
     if reason != Reason.NONE:
-        memory.jobs[SlurmJob.REASON, job] = memory.jobs[SlurmJob.LIMITED, job] = reason
+        memory.jobs.reason[job] = memory.jobs.limited[job] = reason
 
 
 @kernel
@@ -432,7 +431,7 @@ def billed(memory: Memory, job: int, part: int, cpus: int, mb: int, nodes: int, 
         share = memory.billing[part, tres] * count_asked(memory, job, tres, cpus, mb, nodes, whole)
         total += share
         most = max(most, share)
-    return int(most if memory.settings[Setting.MAX_TRES] > 0 else total)
+    return int(most if memory.settings.max_tres > 0 else total)
 
 
 @kernel
@@ -448,9 +447,9 @@ def minutes_used_up(memory: Memory, job: int) -> bool:
 
     Limits of the root of all accounts end nobody.
     """
-    part = memory.jobs[SlurmJob.PARTITION, job]
+    part = memory.jobs.partition[job]
     first, second = first_qos(memory, job, part), second_qos(memory, job, part)
-    qos = qos_value(memory, first, second, Holder.GRP_WALL)
+    qos = qos_value(memory, first, second, Holders["grp_wall"])
     wall_set = qos != UNSET
     if wall_set and wall_full(memory, qos, 0):
         return True
@@ -458,15 +457,15 @@ def minutes_used_up(memory: Memory, job: int) -> bool:
         qos = qos_cap(memory, Cap.GRP_MINS, first, second, tres)
         if qos != UNSET and count_of(memory, job, tres) > 0 and group_used_up(memory, qos, tres):
             return True
-    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
-    while holder != UNSET and memory.holders[Holder.PARENT, holder] != UNSET:
+    holder = memory.jobs.association[job]
+    while holder != UNSET and memory.holders.parent[holder] != UNSET:
         if not wall_set and wall_full(memory, holder, 0):
             return True
         for tres in range(memory.held.shape[1]):
             decided = qos_cap(memory, Cap.GRP_MINS, first, second, tres) != UNSET
             if not decided and count_of(memory, job, tres) > 0 and group_used_up(memory, holder, tres):
                 return True
-        holder = memory.holders[Holder.PARENT, holder]
+        holder = memory.holders.parent[holder]
     return False
 
 
@@ -474,8 +473,8 @@ def minutes_used_up(memory: Memory, job: int) -> bool:
 def charge(state: State, job: int, sign: int) -> None:
     """Count a job that starts (1) or ends (-1) with everyone whose limits it concerns."""
     memory = state.memory
-    part = memory.jobs[SlurmJob.PARTITION, job]
-    of_job, of_part = memory.jobs[SlurmJob.QOS, job], memory.partitions[Partition.QOS, part]
+    part = memory.jobs.partition[job]
+    of_job, of_part = memory.jobs.qos[job], memory.partitions.qos[part]
     last = memory.users.shape[1] - 1
     for turn in range(2):
         qos = of_job if turn == 0 else of_part
@@ -494,13 +493,13 @@ def charge(state: State, job: int, sign: int) -> None:
             memory.accounts[account, tres] += count
         memory.users[user, last] += sign
         memory.accounts[account, last] += sign
-        memory.holders[Holder.RUNNING, qos] += sign
-    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
+        memory.holders.running[qos] += sign
+    holder = memory.jobs.association[job]
     while holder != UNSET:
         for tres in range(memory.held.shape[1]):
             count = count_of(memory, job, tres)
             if tres == Tres.NODE:
                 count = nodes_besides(state, Group.ASSOCIATION, holder, job)
             memory.held[holder, tres] += sign * count
-        memory.holders[Holder.RUNNING, holder] += sign
-        holder = memory.holders[Holder.PARENT, holder]
+        memory.holders.running[holder] += sign
+        holder = memory.holders.parent[holder]

@@ -14,10 +14,6 @@ from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.limits.independence import array_is_full, eligible
 from headway.policies.slurm.queue.queue import comes_first, sort_records
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Array
-from headway.policies.slurm.tables.passes import Record, SlurmClock
-from headway.policies.slurm.tables.sites import Partition
 
 NOT_LISTED = 1 << 60
 """The place of a record that the present pass does not look at: behind all others."""
@@ -26,42 +22,42 @@ NOT_LISTED = 1 << 60
 @kernel
 def new_entry(memory: Memory) -> int:
     """Make an entry at the end of the list."""
-    memory.clock[SlurmClock.LISTS] += 1
-    return int(memory.clock[SlurmClock.LISTS])
+    memory.clock.lists += 1
+    return int(memory.clock.lists)
 
 
 @kernel
 def list_job(memory: Memory, job: int) -> None:
     """Put a job that is submitted into the list, or its array."""
-    array = memory.jobs[SlurmJob.ARRAY, job]
+    array = memory.jobs.array[job]
     if array == UNSET:
-        memory.jobs[SlurmJob.LISTED, job] = new_entry(memory)
-    elif memory.arrays[Array.LISTED, array] == UNSET:
-        memory.arrays[Array.LISTED, array] = new_entry(memory)
+        memory.jobs.listed[job] = new_entry(memory)
+    elif memory.arrays.listed[array] == UNSET:
+        memory.arrays.listed[array] = new_entry(memory)
 
 
 @kernel
 def list_start(memory: Memory, job: int) -> None:
     """Let a task that starts for the first time have the entry of its array, which gets another."""
-    array = memory.jobs[SlurmJob.ARRAY, job]
-    if memory.jobs[SlurmJob.LISTED, job] == UNSET and array != UNSET:
-        memory.jobs[SlurmJob.LISTED, job] = memory.arrays[Array.LISTED, array]
-        memory.arrays[Array.LISTED, array] = new_entry(memory)
-        memory.arrays[Array.BEGUN_CYCLE, array] = memory.clock[SlurmClock.CYCLES]
-        memory.arrays[Array.BEGUN_PARTITION, array] = memory.jobs[SlurmJob.PARTITION, job]
+    array = memory.jobs.array[job]
+    if memory.jobs.listed[job] == UNSET and array != UNSET:
+        memory.jobs.listed[job] = memory.arrays.listed[array]
+        memory.arrays.listed[array] = new_entry(memory)
+        memory.arrays.begun_cycle[array] = memory.clock.cycles
+        memory.arrays.begun_partition[array] = memory.jobs.partition[job]
 
 
 @kernel
 def place_in_list(memory: Memory, record: int, now: int) -> int:
     """The place in the list of the job of a record, if a pass may look at it now."""
-    job, part = memory.queue[Record.JOB, record], memory.queue[Record.PARTITION, record]
-    if memory.partitions[Partition.UP, part] == 0 or not eligible(memory, job, now):
+    job, part = memory.queue.job[record], memory.queue.partition[record]
+    if memory.partitions.up[part] == 0 or not eligible(memory, job, now):
         return NOT_LISTED
     if array_is_full(memory, job, 0):
         return NOT_LISTED
-    place, array = memory.jobs[SlurmJob.LISTED, job], memory.jobs[SlurmJob.ARRAY, job]
+    place, array = memory.jobs.listed[job], memory.jobs.array[job]
     if place == UNSET and array != UNSET:
-        place = memory.arrays[Array.LISTED, array]
+        place = memory.arrays.listed[array]
     return int(place)
 
 
@@ -69,8 +65,8 @@ def place_in_list(memory: Memory, record: int, now: int) -> int:
 def is_of_one_entry(memory: Memory, a: int, b: int) -> bool:
     """Whether the records at two places are tasks of one array that wait in one entry of the list."""
     queue = memory.queue
-    same_partition = queue[Record.PLACE, a] == queue[Record.PLACE, b]
-    return bool(queue[Record.LISTED, a] == queue[Record.LISTED, b] and same_partition)
+    same_partition = queue.place[a] == queue.place[b]
+    return bool(queue.listed[a] == queue.listed[b] and same_partition)
 
 
 @kernel
@@ -121,9 +117,9 @@ def sort_entries(memory: Memory, count: int) -> None:
 @kernel
 def find_entries(memory: Memory) -> tuple[int, int]:
     """Lay the first record of each entry into ``order``; how many entries and records the pass looks at."""
-    queue, entries, count = memory.queue, 0, memory.clock[SlurmClock.QUEUED]
+    queue, entries, count = memory.queue, 0, memory.clock.queued
     for place in range(count):
-        if queue[Record.LISTED, place] == NOT_LISTED:
+        if queue.listed[place] == NOT_LISTED:
             return entries, place
         if place == 0 or not is_of_one_entry(memory, place - 1, place):
             memory.order[0, entries] = place
@@ -135,8 +131,8 @@ def find_entries(memory: Memory) -> tuple[int, int]:
 def sort_as_slurm(memory: Memory, now: int) -> None:
     """Put the queue in the order of Slurm's merge sort; who is not looked at now stands behind."""
     queue, target = memory.queue, 0
-    for place in range(memory.clock[SlurmClock.QUEUED]):
-        queue[Record.LISTED, place] = place_in_list(memory, place, now)
+    for place in range(memory.clock.queued):
+        queue.listed[place] = place_in_list(memory, place, now)
     sort_records(memory, True)
     entries, count = find_entries(memory)
     sort_entries(memory, entries)

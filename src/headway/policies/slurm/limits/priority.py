@@ -16,11 +16,9 @@ from headway.policies.slurm.queue.fairshare import (
 )
 from headway.policies.slurm.queue.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Array
-from headway.policies.slurm.tables.passes import Record, SlurmClock
-from headway.policies.slurm.tables.settings import Preemption, Setting, Weight
-from headway.policies.slurm.tables.sites import Factor, Tres
+from headway.policies.slurm.tables.jobs import SlurmJobs
+from headway.policies.slurm.tables.settings import Preemption
+from headway.policies.slurm.tables.sites import Tres
 
 HIGHEST = (1 << 32) - 1
 BASIC = 4294901759
@@ -30,20 +28,20 @@ BASIC = 4294901759
 @kernel
 def age_factor(memory: Memory, job: int, now: int) -> float:
     """How long a job has been waiting, of the longest age that counts."""
-    always = memory.settings[Setting.ACCRUE_ALWAYS] > 0
-    since = memory.jobs[SlurmJob.ENTERED if always else SlurmJob.ACCRUED, job]
+    always = memory.settings.accrue_always > 0
+    since = memory.jobs[SlurmJobs["entered"] if always else SlurmJobs["accrued"], job]
     if since == UNSET or now <= since:
         return 0.0
-    return min((now - since) / memory.settings[Setting.MAX_AGE], 1.0)
+    return min((now - since) / memory.settings.max_age, 1.0)
 
 
 @kernel
 def size_factor(memory: Memory, job: int, part: int) -> float:
     """How large a job is, of the cluster."""
-    nodes, cpus = memory.jobs[SlurmJob.MIN_NODES, job], memory.jobs[SlurmJob.SIZE, job]
-    all_nodes, all_cpus = memory.settings[Setting.CLUSTER_NODES], memory.settings[Setting.CLUSTER_CPUS]
-    small = memory.settings[Setting.FAVOR_SMALL] > 0
-    if memory.settings[Setting.SIZE_BY_TIME] > 0:
+    nodes, cpus = memory.jobs.min_nodes[job], memory.jobs.size[job]
+    all_nodes, all_cpus = memory.settings.cluster_nodes, memory.settings.cluster_cpus
+    small = memory.settings.favor_small > 0
+    if memory.settings.size_by_time > 0:
         share = max(nodes * all_cpus / all_nodes, cpus) / max(minutes_in(memory, job, part), 1) / all_cpus
         if small:
             share = 1.0 - share
@@ -57,10 +55,10 @@ def size_factor(memory: Memory, job: int, part: int) -> float:
 @kernel
 def resource_part(memory: Memory, job: int, part: int) -> float:
     """What the weights of resources give: requested of what the partition has, or of one each."""
-    if memory.settings[Setting.WEIGHS_TRES] == 0:
+    if memory.settings.weighs_tres == 0:
         return 0.0
-    first = memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 0]
-    cpus, nodes = memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]
+    first = memory.lists[memory.jobs.partitions[job], 0]
+    cpus, nodes = memory.jobs.cpus[job], memory.jobs.min_nodes[job]
     mb, total = memory_asked(memory, job, first, cpus, nodes), 0.0
     for tres in range(memory.tres_weights.shape[0]):
         whole = memory.tres_whole[part, tres]
@@ -74,54 +72,54 @@ def resource_part(memory: Memory, job: int, part: int) -> float:
 def multifactor(memory: Memory, job: int, part: int, now: int) -> int:
     """The priority of a job in a partition."""
     weights, total, share, age = memory.weights, 0.0, 0.0, 0.0
-    association, qos = memory.jobs[SlurmJob.ASSOCIATION, job], memory.jobs[SlurmJob.QOS, job]
-    accounting = memory.settings[Setting.HAS_ACCOUNTING] > 0
+    association, qos = memory.jobs.association[job], memory.jobs.qos[job]
+    accounting = memory.settings.has_accounting > 0
     if accounting:
-        age = weights[Weight.AGE] * age_factor(memory, job, now)
+        age = weights.age * age_factor(memory, job, now)
         total += age
     if association != UNSET:
-        total += weights[Weight.ASSOCIATION] * memory.factors[Factor.ASSOCIATION, association]
+        total += weights.association * memory.factors.association[association]
         if accounting:
-            share = weights[Weight.FAIRSHARE] * fair_share(memory, association)
+            share = weights.fairshare * fair_share(memory, association)
             total += share
-    size = weights[Weight.SIZE] * size_factor(memory, job, part)
+    size = weights.size * size_factor(memory, job, part)
     total += size
-    memory.jobs[SlurmJob.AGE_POINTS, job] = int(age + 0.5)
-    memory.jobs[SlurmJob.FAIRSHARE_POINTS, job] = int(share + 0.5)
-    memory.jobs[SlurmJob.SIZE_POINTS, job] = int(size + 0.5)
-    total += weights[Weight.PARTITION] * memory.factors[Factor.PARTITION, part]
+    memory.jobs.age_points[job] = int(age + 0.5)
+    memory.jobs.fairshare_points[job] = int(share + 0.5)
+    memory.jobs.size_points[job] = int(size + 0.5)
+    total += weights.partition * memory.factors.partition[part]
     if qos != UNSET:
-        total += weights[Weight.QOS] * memory.factors[Factor.QOS, qos]
+        total += weights.qos * memory.factors.qos[qos]
     total += resource_part(memory, job, part)
-    total -= memory.jobs[SlurmJob.NICE, job]
+    total -= memory.jobs.nice[job]
     return int(min(max(total, 1.0), float(HIGHEST)))
 
 
 @kernel
 def next_in_order(memory: Memory, job: int) -> int:
     """The next priority where that is the order of submission; the tasks of an array share one."""
-    array, priority = memory.jobs[SlurmJob.ARRAY, job], memory.clock[SlurmClock.BASIC]
+    array, priority = memory.jobs.array[job], memory.clock.basic
     if array != UNSET:
-        if memory.arrays[Array.PRIORITY, array] != UNSET:
-            return int(memory.arrays[Array.PRIORITY, array])
-        memory.arrays[Array.PRIORITY, array] = priority
-    memory.clock[SlurmClock.BASIC] = priority - 1
+        if memory.arrays.priority[array] != UNSET:
+            return int(memory.arrays.priority[array])
+        memory.arrays.priority[array] = priority
+    memory.clock.basic = priority - 1
     return int(priority)
 
 
 @routine
 def prioritise(memory: Memory, job: int, now: int) -> None:
     """Give a job that arrives its priority."""
-    if memory.settings[Setting.MULTIFACTOR] > 0:
-        part = memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 0]
-        memory.jobs[SlurmJob.PRIORITY, job] = multifactor(memory, job, part, now)
-        memory.jobs[SlurmJob.FIRST_FAIRSHARE, job] = memory.jobs[SlurmJob.FAIRSHARE_POINTS, job]
-        memory.jobs[SlurmJob.FIRST_SIZE, job] = memory.jobs[SlurmJob.SIZE_POINTS, job]
-    elif memory.jobs[SlurmJob.HELD, job] > 0:
-        memory.jobs[SlurmJob.PRIORITY, job] = 0
+    if memory.settings.multifactor > 0:
+        part = memory.lists[memory.jobs.partitions[job], 0]
+        memory.jobs.priority[job] = multifactor(memory, job, part, now)
+        memory.jobs.first_fairshare[job] = memory.jobs.fairshare_points[job]
+        memory.jobs.first_size[job] = memory.jobs.size_points[job]
+    elif memory.jobs.held[job] > 0:
+        memory.jobs.priority[job] = 0
     else:
-        memory.jobs[SlurmJob.PRIORITY, job] = next_in_order(memory, job) - memory.jobs[SlurmJob.NICE, job]
-    memory.jobs[SlurmJob.FIRST_PRIORITY, job] = memory.jobs[SlurmJob.PRIORITY, job]
+        memory.jobs.priority[job] = next_in_order(memory, job) - memory.jobs.nice[job]
+    memory.jobs.first_priority[job] = memory.jobs.priority[job]
 
 
 @routine
@@ -130,53 +128,53 @@ def renew_records(memory: Memory, first: int, now: int, again: bool) -> None:
 
     Where they had one before, ``again``, a site may want none to become less (INCR_ONLY).
     """
-    kept = again and memory.settings[Setting.INCREASES_ONLY] > 0
-    if memory.settings[Setting.MULTIFACTOR] > 0:
-        for place in range(first, memory.clock[SlurmClock.QUEUED]):
-            job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    kept = again and memory.settings.increases_only > 0
+    if memory.settings.multifactor > 0:
+        for place in range(first, memory.clock.queued):
+            job, part = memory.queue.job[place], memory.queue.partition[place]
             priority = multifactor(memory, job, part, now)
             if kept:
-                priority = max(priority, memory.queue[Record.PRIORITY, place])
-            memory.queue[Record.PRIORITY, place] = priority
-            if memory.queue[Record.PLACE, place] == 0:
-                memory.jobs[SlurmJob.PRIORITY, job] = priority
-    if first == 0 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+                priority = max(priority, memory.queue.priority[place])
+            memory.queue.priority[place] = priority
+            if memory.queue.place[place] == 0:
+                memory.jobs.priority[job] = priority
+    if first == 0 or memory.settings.preemption != Preemption.OFF:
         sort_queue(memory)
         return
-    for place in range(first, memory.clock[SlurmClock.QUEUED]):
+    for place in range(first, memory.clock.queued):
         sift_in(memory, place, 1, False)  # those before are in order
 
 
 @routine
 def calculate(memory: Memory, now: int) -> None:
     """One calculation: usage decays and grows, users are ranked, priorities are set anew."""
-    tree = memory.settings[Setting.FAIR_TREE] > 0
-    if memory.clock[SlurmClock.RESET_DUE] > 0:
-        memory.clock[SlurmClock.RESET_DUE] = 0
+    tree = memory.settings.fair_tree > 0
+    if memory.clock.reset_due > 0:
+        memory.clock.reset_due = 0
         forget(memory)
     if not tree:
         classic(memory)  # with the usage of before: accounts lag one period behind
-    elapsed = now - memory.clock[SlurmClock.PRIORITY_LAST]
+    elapsed = now - memory.clock.priority_last
     if elapsed > 0:
         decay(memory, elapsed)
     if tree:
-        for place in range(memory.clock[SlurmClock.RUNNING]):
+        for place in range(memory.clock.running):
             use(memory, memory.running[1, place], now)
         fair_tree(memory)
     else:
         use_in_order(memory, now)
-    memory.clock[SlurmClock.PRIORITY_LAST] = now
+    memory.clock.priority_last = now
     renew_records(memory, 0, now, True)
 
 
 @kernel
 def tres_of(memory: Memory, job: int, cpus: int, mb: int, nodes: int, billing: int, whole: bool) -> None:
     """Note what a job holds from now on."""
-    memory.jobs[SlurmJob.HOLDS + Tres.CPU, job] = cpus
-    memory.jobs[SlurmJob.HOLDS + Tres.MEMORY, job] = mb
-    memory.jobs[SlurmJob.HOLDS + Tres.NODE, job] = nodes
-    memory.jobs[SlurmJob.HOLDS + Tres.BILLING, job] = billing
+    memory.jobs[SlurmJobs["holds"] + Tres.CPU, job] = cpus
+    memory.jobs[SlurmJobs["holds"] + Tres.MEMORY, job] = mb
+    memory.jobs[SlurmJobs["holds"] + Tres.NODE, job] = nodes
+    memory.jobs[SlurmJobs["holds"] + Tres.BILLING, job] = billing
     for resource in range(memory.gres_asked.shape[0]):
         tres = memory.gres_tres[resource]
         if tres != UNSET:
-            memory.jobs[SlurmJob.HOLDS + tres, job] = gres_count(memory, job, tres, nodes, whole)
+            memory.jobs[SlurmJobs["holds"] + tres, job] = gres_count(memory, job, tres, nodes, whole)

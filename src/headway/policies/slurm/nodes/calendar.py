@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Reservation
 from headway.policies.slurm.tables.passes import Scratch
-from headway.policies.slurm.tables.settings import Setting
 
 NOT_NOW = -1
 """The start of a window that a job does not have."""
@@ -22,15 +19,15 @@ MOVES = 11
 @kernel
 def is_known(memory: Memory, which: int, now: int) -> bool:
     """Whether a reservation has been made and is not over."""
-    known = memory.reservations[Reservation.KNOWN, which] <= now
-    return bool(known and memory.reservations[Reservation.END, which] > now)
+    known = memory.reservations.known[which] <= now
+    return bool(known and memory.reservations.end[which] > now)
 
 
 @kernel
 def overlaps(memory: Memory, which: int, start: int, end: int) -> bool:
     """Whether a reservation overlaps a stretch of time."""
-    begins = memory.reservations[Reservation.START, which]
-    return bool(start < memory.reservations[Reservation.END, which] and end > begins)
+    begins = memory.reservations.start[which]
+    return bool(start < memory.reservations.end[which] and end > begins)
 
 
 @kernel
@@ -45,9 +42,9 @@ def covers(memory: Memory, which: int, part: int) -> bool:
 @kernel
 def own_reservation(memory: Memory, job: int, now: int) -> int:
     """The reservation that a job is for: the first of the name it gives that is not over; UNSET: none."""
-    which = memory.jobs[SlurmJob.RESERVATION, job]
-    while which != UNSET and memory.reservations[Reservation.END, which] <= now:
-        following = memory.reservations[Reservation.NEXT, which]
+    which = memory.jobs.reservation[job]
+    while which != UNSET and memory.reservations.end[which] <= now:
+        following = memory.reservations.next[which]
         if following == UNSET:
             break
         which = following
@@ -58,9 +55,9 @@ def own_reservation(memory: Memory, job: int, now: int) -> int:
 def takes_partition(memory: Memory, which: int, part: int) -> bool:
     """Whether nobody of a partition without a reservation may start before this one ends."""
     return bool(
-        memory.reservations[Reservation.ALL_NODES, which] > 0
-        or memory.reservations[Reservation.PARTITION, which] == part
-        or (memory.reservations[Reservation.MAINTENANCE, which] > 0 and covers(memory, which, part))
+        memory.reservations.all_nodes[which] > 0
+        or memory.reservations.partition[which] == part
+        or (memory.reservations.maintenance[which] > 0 and covers(memory, which, part))
     )
 
 
@@ -103,7 +100,7 @@ def lay_allowed(memory: Memory, job: int, part: int, start: int, minutes: int, n
             if not is_known(memory, which, now) or not overlaps(memory, which, start, start + 60 * minutes):
                 continue
             if takes_partition(memory, which, part):
-                behind = memory.reservations[Reservation.END, which]
+                behind = memory.reservations.end[which]
                 break
             leave_out(memory, which)
         if behind == 0:
@@ -119,12 +116,12 @@ def hinders(memory: Memory, which: int, mine: int) -> bool:
 
     It does not where that is a maintenance, or may overlap and this is none.
     """
-    if which == mine or memory.reservations[Reservation.MAINTENANCE, mine] > 0:
+    if which == mine or memory.reservations.maintenance[mine] > 0:
         return False
-    maintains = memory.reservations[Reservation.MAINTENANCE, which] > 0
-    if memory.reservations[Reservation.OVERLAPS, mine] > 0 and not maintains:
+    maintains = memory.reservations.maintenance[which] > 0
+    if memory.reservations.overlaps[mine] > 0 and not maintains:
         return False
-    flexible = memory.reservations[Reservation.FLEXIBLE, mine] > 0
+    flexible = memory.reservations.flexible[mine] > 0
     for node in range(memory.nodes.shape[1]):
         if memory.reserved[which, node] > 0 and (flexible or memory.reserved[mine, node] > 0):
             return True
@@ -140,11 +137,11 @@ def lay_reserved(memory: Memory, mine: int, start: int, minutes: int, now: int) 
     """
     if not is_known(memory, mine, now):
         return NOT_NOW
-    flexible = memory.reservations[Reservation.FLEXIBLE, mine] > 0
+    flexible = memory.reservations.flexible[mine] > 0
     if not flexible:
         begins, ends = (
-            memory.reservations[Reservation.START, mine],
-            memory.reservations[Reservation.END, mine],
+            memory.reservations.start[mine],
+            memory.reservations.end[mine],
         )
         if now < begins or start >= ends:
             return NOT_NOW
@@ -165,7 +162,7 @@ def is_taken_from(memory: Memory, job: int, part: int, mine: int) -> bool:
     for node in range(memory.nodes.shape[1]):
         of_all += memory.members[part, node] & memory.reserved[mine, node]
         left += memory.members[part, node] & memory.sets[Scratch.ALLOWED, node]
-    return bool(left < of_all and left < memory.jobs[SlurmJob.MIN_NODES, job])
+    return bool(left < of_all and left < memory.jobs.min_nodes[job])
 
 
 @routine
@@ -175,11 +172,11 @@ def next_reservation_end(memory: Memory, job: int, part: int, start: int, minute
     It is the first end of any reservation; 0 where none takes nodes.
     """
     mine = own_reservation(memory, job, now)
-    step, touched, first = memory.settings[Setting.BF_RESOLUTION], False, 0
+    step, touched, first = memory.settings.bf_resolution, False, 0
     for which in range(memory.reservations.shape[1]):
         if not is_known(memory, which, now):
             continue
-        end = memory.reservations[Reservation.END, which]
+        end = memory.reservations.end[which]
         if start <= end and (first == 0 or end < first):
             first = end
         if overlaps(memory, which, start, start + 60 * minutes):
@@ -195,9 +192,9 @@ def seconds_left(memory: Memory, job: int, now: int) -> int:
     Jobs of a flexible reservation, and of one that goes on to its next time, run on when it ends.
     """
     mine = own_reservation(memory, job, now)
-    if mine == UNSET or memory.reservations[Reservation.FLEXIBLE, mine] > 0:
+    if mine == UNSET or memory.reservations.flexible[mine] > 0:
         return 1 << 40
-    if memory.reservations[Reservation.RECURS, mine] > 0:
+    if memory.reservations.recurs[mine] > 0:
         return 1 << 40
-    over = memory.settings[Setting.RESERVATION_OVER]
-    return int(max(memory.reservations[Reservation.END, mine] + over - now, 0))
+    over = memory.settings.reservation_over
+    return int(max(memory.reservations.end[mine] + over - now, 0))

@@ -7,13 +7,15 @@ shares: what a job holds of a level nobody else of that level does, so taking it
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, exchange, propose_further
-from headway.engine.tables import NODE_ROWS, SHARE_ROWS, Clock, Job, Node, Run, Share, State, Table
+from headway.engine.tables import (
+    NODE_ROWS,
+    SHARE_ROWS,
+    Nodes,
+    State,
+)
 from headway.jit.kernels import count_bits, kernel
 from headway.policies.slurm.tables.controller import Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Level
-from headway.policies.slurm.tables.settings import Preemption, Setting
-from headway.policies.slurm.tables.sites import Partition
+from headway.policies.slurm.tables.settings import Preemption
 
 WORD = 62
 """CPUs in a word: as many bits as are never a sign."""
@@ -28,14 +30,14 @@ def suspends(memory: Memory) -> bool:
 @kernel
 def row_of(memory: Memory, level: int, word: int) -> int:
     """The place of a word of a level among the further rows of nodes and shares."""
-    return int(memory.gres_asked.shape[0] + level * memory.settings[Setting.CORE_WORDS] + word)
+    return int(memory.gres_asked.shape[0] + level * memory.settings.core_words + word)
 
 
 @kernel
 def level_in(memory: Memory, job: int) -> int:
     """The level of a running or suspended job."""
-    first = memory.partitions[Partition.LEVEL, memory.jobs[SlurmJob.PARTITION, job]]
-    return int(first + memory.jobs[SlurmJob.ROW, job])
+    first = memory.partitions.level[memory.jobs.partition[job]]
+    return int(first + memory.jobs.row[job])
 
 
 @kernel
@@ -45,17 +47,17 @@ def stays(memory: Memory, level: int, part: int, bound: int, row: int) -> bool:
     With a ``row`` it may have those of jobs that it takes turns with: all but those of its own row. Only
     where jobs are preempted by tiers a higher tier keeps others from starting below it.
     """
-    tier, mine = memory.levels[Level.TIER, level], memory.partitions[Partition.TIER, part]
-    by_tier = memory.settings[Setting.PREEMPTION] == Preemption.BY_TIER
-    if by_tier and (memory.levels[Level.FIRM, level] > 0 or tier > mine):
+    tier, mine = memory.levels.tier[level], memory.partitions.tier[part]
+    by_tier = memory.settings.preemption == Preemption.BY_TIER
+    if by_tier and (memory.levels.firm[level] > 0 or tier > mine):
         return True
     if row >= 0:
-        return bool(tier == mine and memory.levels[Level.ROW, level] == row)
+        return bool(tier == mine and memory.levels.row[level] == row)
     return bool(tier == mine or bound == 0 or bound <= tier < mine)
 
 
 @kernel
-def imagine_suspended(state: State, table: Table, part: int, bound: int, row: int) -> None:
+def imagine_suspended(state: State, table: Nodes, part: int, bound: int, row: int) -> None:
     """Let the table IMAGINED have what a job of a partition could use if tiers under ``bound`` gave way.
 
     With a ``row`` (else -1) also what jobs of other rows use. The cores that are not to be used stand in its
@@ -67,7 +69,7 @@ def imagine_suspended(state: State, table: Table, part: int, bound: int, row: in
             memory.imagined[what, node] = table[what, node]
     for node in range(state.nodes.shape[1]):
         count = 0
-        for word in range(memory.settings[Setting.CORE_WORDS]):
+        for word in range(memory.settings.core_words):
             used = 0
             for level in range(memory.levels.shape[1]):
                 place = row_of(memory, level, word)
@@ -75,17 +77,17 @@ def imagine_suspended(state: State, table: Table, part: int, bound: int, row: in
                     used |= memory.gres_total[place, node] - table[NODE_ROWS + place, node]
             memory.imagined[NODE_ROWS + row_of(memory, 0, word), node] = used
             count += count_bits(used)
-        memory.imagined[Node.FREE_CPUS, node] = memory.imagined[Node.CPUS, node] - count
-        memory.imagined[Node.RUNS, node] = count
-        memory.imagined[Node.ALONE, node] = 0
+        memory.imagined.free_cpus[node] = memory.imagined.cpus[node] - count
+        memory.imagined.runs[node] = count
+        memory.imagined.alone[node] = 0
 
 
 @kernel
 def propose_cores(state: State, place: int, node: int, cpus: int, part: int, row: int) -> None:
     """Let the share number ``place`` have the first cores of its node that are not to be left alone."""
     memory = state.memory
-    level, left = memory.partitions[Partition.LEVEL, part] + row, cpus
-    for word in range(memory.settings[Setting.CORE_WORDS]):
+    level, left = memory.partitions.level[part] + row, cpus
+    for word in range(memory.settings.core_words):
         used, bits = memory.imagined[NODE_ROWS + row_of(memory, 0, word), node], 0
         free = memory.gres_total[row_of(memory, level, word), node] & ~used
         for bit in range(WORD):
@@ -104,13 +106,13 @@ def cores_of_share(state: State, entry: int, level: int, word: int) -> int:
 @kernel
 def has_core_of(state: State, job: int, first: int, last: int, level: int) -> bool:
     """Whether a job has a core of the shares from ``first`` to before ``last``, which are of this level."""
-    memory, run = state.memory, state.jobs[Job.RUN, job]
+    memory, run = state.memory, state.jobs.run[job]
     mine = level_in(memory, job)
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+    for entry in range(state.runs.share[run], end_of_shares(state, run)):
         for other in range(first, last):
-            if state.shares[Share.NODE, other] != state.shares[Share.NODE, entry]:
+            if state.shares.node[other] != state.shares.node[entry]:
                 continue
-            for word in range(memory.settings[Setting.CORE_WORDS]):
+            for word in range(memory.settings.core_words):
                 if cores_of_share(state, entry, mine, word) & cores_of_share(state, other, level, word):
                     return True
     return False
@@ -119,20 +121,17 @@ def has_core_of(state: State, job: int, first: int, last: int, level: int) -> bo
 @kernel
 def meets_proposed(state: State, job: int, count: int, mine: int) -> bool:
     """Whether a running job has a core that was proposed for the next one, on the level ``mine``."""
-    first = state.clock[Clock.SHARES]
+    first = state.clock.shares
     return has_core_of(state, job, first, first + count, mine)
 
 
 @kernel
 def meets_going(state: State, job: int) -> bool:
     """Whether a job has a core of one that goes on."""
-    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        for word in range(memory.settings[Setting.CORE_WORDS]):
-            if (
-                cores_of_share(state, entry, level, word)
-                & memory.going[word, state.shares[Share.NODE, entry]]
-            ):
+    memory, run, level = state.memory, state.jobs.run[job], level_in(state.memory, job)
+    for entry in range(state.runs.share[run], end_of_shares(state, run)):
+        for word in range(memory.settings.core_words):
+            if cores_of_share(state, entry, level, word) & memory.going[word, state.shares.node[entry]]:
                 return True
     return False
 
@@ -140,18 +139,18 @@ def meets_going(state: State, job: int) -> bool:
 @kernel
 def add_going(state: State, job: int) -> None:
     """Let a job go on."""
-    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
-    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-        for word in range(memory.settings[Setting.CORE_WORDS]):
-            memory.going[word, state.shares[Share.NODE, entry]] |= cores_of_share(state, entry, level, word)
+    memory, run, level = state.memory, state.jobs.run[job], level_in(state.memory, job)
+    for entry in range(state.runs.share[run], end_of_shares(state, run)):
+        for word in range(memory.settings.core_words):
+            memory.going[word, state.shares.node[entry]] |= cores_of_share(state, entry, level, word)
 
 
 @kernel
 def cores_in_row(state: State, part: int, row: int) -> int:
     """How many cores the jobs in a row of a partition's tier have."""
     memory, count = state.memory, 0
-    for word in range(memory.settings[Setting.CORE_WORDS]):
-        place = row_of(memory, memory.partitions[Partition.LEVEL, part] + row, word)
+    for word in range(memory.settings.core_words):
+        place = row_of(memory, memory.partitions.level[part] + row, word)
         for node in range(state.nodes.shape[1]):
             count += count_bits(memory.gres_total[place, node] - state.nodes[NODE_ROWS + place, node])
     return count
@@ -160,15 +159,15 @@ def cores_in_row(state: State, part: int, row: int) -> int:
 @kernel
 def move_to_row(state: State, job: int, row: int) -> None:
     """Let a job have its cores in another row."""
-    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
-    memory.jobs[SlurmJob.ROW, job] = row
-    for word in range(memory.settings[Setting.CORE_WORDS]):
+    memory, run, level = state.memory, state.jobs.run[job], level_in(state.memory, job)
+    memory.jobs.row[job] = row
+    for word in range(memory.settings.core_words):
         exchange(state, run, row_of(memory, level, word), row_of(memory, level_in(memory, job), word))
 
 
 @kernel
 def have_same_core(state: State, job: int, other: int) -> bool:
     """Whether two jobs have a core in common."""
-    run = state.jobs[Job.RUN, other]
-    first, last = state.runs[Run.SHARE, run], end_of_shares(state, run)
+    run = state.jobs.run[other]
+    first, last = state.runs.share[run], end_of_shares(state, run)
     return has_core_of(state, job, first, last, level_in(state.memory, other))

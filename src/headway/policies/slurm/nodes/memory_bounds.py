@@ -159,7 +159,7 @@ def by_place(site: Site, lists: Table, asked: Asked) -> Table:
             rows = np.flatnonzero(parts == part)
             made = adapted(site, site.partitions[part], asked.of_rows(rows))
             ways = np.stack([made.cpus, made.cpus_per_task, made.memory_cpu, made.node_cpus])
-            ways[Adapted.CPUS] = np.where(made.allowed, made.cpus, UNSET)
+            ways[Adapted["cpus"]] = np.where(made.allowed, made.cpus, UNSET)
             table[len(Adapted) * place : len(Adapted) * (place + 1), rows] = ways
     return table
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from headway.engine.tables import NODE_ROWS, Node, State, Table
+from headway.engine.tables import NODE_ROWS, Nodes, State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.queue.caps import nodes_by_limits
 from headway.policies.slurm.queue.queue import waives
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Work
-from headway.policies.slurm.tables.settings import Setting, Waiver
-from headway.policies.slurm.tables.sites import Partition, SlurmNode
+from headway.policies.slurm.tables.settings import Waiver
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
@@ -25,29 +22,29 @@ LIGHTER = 256
 @kernel
 def whole_nodes(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes nodes as a whole."""
-    return bool(memory.jobs[SlurmJob.EXCLUSIVE, job] > 0 or memory.partitions[Partition.EXCLUSIVE, part] > 0)
+    return bool(memory.jobs.exclusive[job] > 0 or memory.partitions.exclusive[part] > 0)
 
 
 @kernel
 def memory_per_cpu(memory: Memory, job: int, part: int) -> int:
     """MB for each CPU; -1 where the job's memory is counted by node."""
-    if memory.jobs[SlurmJob.MEMORY_CPU, job] != UNSET or memory.jobs[SlurmJob.MEMORY_NODE, job] != UNSET:
-        return int(memory.jobs[SlurmJob.MEMORY_CPU, job])
-    if memory.partitions[Partition.MEMORY_CPU, part] != UNSET:
-        return int(memory.partitions[Partition.MEMORY_CPU, part])
-    if memory.partitions[Partition.MEMORY_NODE, part] != UNSET:
+    if memory.jobs.memory_cpu[job] != UNSET or memory.jobs.memory_node[job] != UNSET:
+        return int(memory.jobs.memory_cpu[job])
+    if memory.partitions.memory_cpu[part] != UNSET:
+        return int(memory.partitions.memory_cpu[part])
+    if memory.partitions.memory_node[part] != UNSET:
         return UNSET
-    return int(memory.settings[Setting.MEMORY_CPU])
+    return int(memory.settings.memory_cpu)
 
 
 @kernel
 def memory_per_node(memory: Memory, job: int, part: int, node_memory: int) -> int:
     """MB on each node, for a job whose memory is counted by node; all of it where nobody says how much."""
-    asked = memory.jobs[SlurmJob.MEMORY_NODE, job]
+    asked = memory.jobs.memory_node[job]
     if asked == UNSET:
-        asked = memory.partitions[Partition.MEMORY_NODE, part]
+        asked = memory.partitions.memory_node[part]
     if asked == UNSET:
-        asked = memory.settings[Setting.MEMORY_NODE]
+        asked = memory.settings.memory_node
     return int(node_memory if asked <= 0 else asked)
 
 
@@ -58,25 +55,25 @@ def memory_asked(memory: Memory, job: int, part: int, cpus: int, nodes: int) -> 
     How much a node has is taken from the partition's first one.
     """
     by_cpu, node = memory_per_cpu(memory, job, part), 0
-    if memory.jobs[SlurmJob.MEMORY_UNIT, job] > 0:
-        return int(memory.jobs[SlurmJob.MEMORY_UNIT, job] * memory.jobs[SlurmJob.UNITS, job])
+    if memory.jobs.memory_unit[job] > 0:
+        return int(memory.jobs.memory_unit[job] * memory.jobs.units[job])
     if by_cpu > 0:
         return by_cpu * cpus
     while node + 1 < memory.members.shape[1] and memory.members[part, node] == 0:
         node += 1
-    return memory_per_node(memory, job, part, memory.trial[Node.MEMORY, node]) * nodes
+    return memory_per_node(memory, job, part, memory.trial.memory_mb[node]) * nodes
 
 
 @kernel
 def memory_taken(state: State, job: int, part: int, node: int, cpus: int) -> int:
     """MB that a job takes of a node on which it has so many CPUs."""
     memory = state.memory
-    if memory.settings[Setting.MEMORY] == 0:
+    if memory.settings.memory == 0:
         return 0
-    if memory.jobs[SlurmJob.MEMORY_UNIT, job] > 0:
-        return int(memory.jobs[SlurmJob.MEMORY_UNIT, job] * memory.work[Work.DEALT, node])
+    if memory.jobs.memory_unit[job] > 0:
+        return int(memory.jobs.memory_unit[job] * memory.work.dealt[node])
     by_cpu = memory_per_cpu(memory, job, part)
-    return by_cpu * cpus if by_cpu > 0 else memory_per_node(memory, job, part, state.nodes[Node.MEMORY, node])
+    return by_cpu * cpus if by_cpu > 0 else memory_per_node(memory, job, part, state.nodes.memory_mb[node])
 
 
 @kernel
@@ -85,38 +82,38 @@ def fewest_cpus(memory: Memory, job: int) -> int:
 
     Its memory may ask for more of them.
     """
-    per_task = max(memory.jobs[SlurmJob.CPUS_PER_TASK, job], 1)
-    one_node = memory.jobs[SlurmJob.MAX_NODES, job] == 1
-    least = max(memory.jobs[SlurmJob.TASKS, job], 1) * per_task if one_node else per_task
-    return int(max(least, memory.jobs[SlurmJob.NODE_CPUS, job]))
+    per_task = max(memory.jobs.cpus_per_task[job], 1)
+    one_node = memory.jobs.max_nodes[job] == 1
+    least = max(memory.jobs.tasks[job], 1) * per_task if one_node else per_task
+    return int(max(least, memory.jobs.node_cpus[job]))
 
 
 @kernel
 def takes_any_node(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes one node, and any that offers something is enough."""
     return bool(
-        (memory.jobs[SlurmJob.UNITS, job] == 0 or memory.jobs[SlurmJob.BY_TASK, job] > 0)
+        (memory.jobs.units[job] == 0 or memory.jobs.by_task[job] > 0)
         and most_nodes(memory, job, part) == 1
-        and fewest_cpus(memory, job) >= memory.jobs[SlurmJob.CPUS, job]
+        and fewest_cpus(memory, job) >= memory.jobs.cpus[job]
     )
 
 
 @kernel
-def units_free(memory: Memory, table: Table, job: int, column: int) -> int:
+def units_free(memory: Memory, table: Nodes, job: int, column: int) -> int:
     """How many units of its generic resources a column of a table has free for a job, with their memory."""
     units = MANY_NODES
     for resource in range(memory.gres_asked.shape[0]):
         asked = memory.gres_asked[resource, job]
         if asked > 0:
             units = min(units, table[NODE_ROWS + resource, column] // asked)
-    each = memory.jobs[SlurmJob.MEMORY_UNIT, job]
-    if each > 0 and memory.settings[Setting.MEMORY] > 0:
-        units = min(units, table[Node.FREE_MEMORY, column] // each)
+    each = memory.jobs.memory_unit[job]
+    if each > 0 and memory.settings.memory > 0:
+        units = min(units, table.free_memory[column] // each)
     return int(units)
 
 
 @kernel
-def gres_free(memory: Memory, table: Table, job: int, column: int) -> int:
+def gres_free(memory: Memory, table: Nodes, job: int, column: int) -> int:
     """What a column of a table has free of the generic resource that a job asks for."""
     free = MANY_NODES
     for resource in range(memory.gres_asked.shape[0]):
@@ -126,7 +123,7 @@ def gres_free(memory: Memory, table: Table, job: int, column: int) -> int:
 
 
 @kernel
-def has_gres(memory: Memory, table: Table, job: int, node: int) -> bool:
+def has_gres(memory: Memory, table: Nodes, job: int, node: int) -> bool:
     """Whether a node has the generic resources free that a job wants of it."""
     for resource in range(memory.gres_asked.shape[0]):
         if memory.gres_asked[resource, job] > table[NODE_ROWS + resource, node]:
@@ -146,24 +143,24 @@ def asks_gres(memory: Memory, job: int) -> int:
 @kernel
 def cpus_beside_gres(memory: Memory, job: int) -> int:
     """CPUs that a node offers at most to a job with generic resources: those it needs there; 0: all."""
-    if asks_gres(memory, job) == 0 or memory.jobs[SlurmJob.ANY_TASKS, job] > 0:
+    if asks_gres(memory, job) == 0 or memory.jobs.any_tasks[job] > 0:
         return 0
-    tasks = memory.jobs[SlurmJob.TASKS, job]
-    one_node = memory.jobs[SlurmJob.MAX_NODES, job] == 1
-    per_node = memory.jobs[SlurmJob.TASKS_PER_NODE, job]
-    if per_node == 0 and not one_node and tasks != 1 and tasks != memory.jobs[SlurmJob.MIN_NODES, job]:
+    tasks = memory.jobs.tasks[job]
+    one_node = memory.jobs.max_nodes[job] == 1
+    per_node = memory.jobs.tasks_per_node[job]
+    if per_node == 0 and not one_node and tasks != 1 and tasks != memory.jobs.min_nodes[job]:
         return 0
-    need = (per_node if per_node > 0 else tasks if one_node else 1) * memory.jobs[SlurmJob.CPUS_PER_TASK, job]
-    return int(max(need, memory.jobs[SlurmJob.NODE_CPUS, job]))
+    need = (per_node if per_node > 0 else tasks if one_node else 1) * memory.jobs.cpus_per_task[job]
+    return int(max(need, memory.jobs.node_cpus[job]))
 
 
 @kernel
 def cpus_beyond_tasks(memory: Memory, job: int) -> int:
     """CPUs of a job's units beyond those of its tasks: it may have them, and need not find them."""
-    if memory.jobs[SlurmJob.CPUS_UNIT, job] == 0:
+    if memory.jobs.cpus_unit[job] == 0:
         return 0
-    of_tasks = memory.jobs[SlurmJob.TASKS, job] * memory.jobs[SlurmJob.CPUS_PER_TASK, job]
-    return int(memory.jobs[SlurmJob.CPUS, job] - max(of_tasks, memory.jobs[SlurmJob.MIN_NODES, job]))
+    of_tasks = memory.jobs.tasks[job] * memory.jobs.cpus_per_task[job]
+    return int(memory.jobs.cpus[job] - max(of_tasks, memory.jobs.min_nodes[job]))
 
 
 class Terms(NamedTuple):
@@ -201,9 +198,9 @@ class Terms(NamedTuple):
 @kernel
 def linear_terms(memory: Memory, job: int, by_cpu: int, by_node: int) -> Terms:
     """The same under select/linear, which counts CPUs of no more tasks than a node may have."""
-    per_task = max(memory.jobs[SlurmJob.CPUS_PER_TASK, job], 1)
-    tasks = per_task * memory.jobs[SlurmJob.TASKS_PER_NODE, job]
-    fewest = int(memory.jobs[SlurmJob.NODE_CPUS, job])
+    per_task = max(memory.jobs.cpus_per_task[job], 1)
+    tasks = per_task * memory.jobs.tasks_per_node[job]
+    fewest = int(memory.jobs.node_cpus[job])
     return Terms(1, fewest, 1, UNSET, NODE_ROWS, 1, by_cpu, by_node, 0, 0, int(tasks), 0, 0, 0)
 
 
@@ -211,31 +208,31 @@ def linear_terms(memory: Memory, job: int, by_cpu: int, by_node: int) -> Terms:
 def terms_of(memory: Memory, job: int, part: int) -> Terms:
     """What a job asks of every node in a partition."""
     by_cpu, by_node = 0, 0
-    if memory.settings[Setting.MEMORY] > 0 and memory.jobs[SlurmJob.MEMORY_UNIT, job] == 0:
+    if memory.settings.memory > 0 and memory.jobs.memory_unit[job] == 0:
         by_cpu = memory_per_cpu(memory, job, part)
         by_node = 0 if by_cpu > 0 else memory_per_node(memory, job, part, UNSET)
-    if memory.settings[Setting.LINEAR] > 0:
+    if memory.settings.linear > 0:
         return linear_terms(memory, job, by_cpu, by_node)
     return Terms(
         int(whole_nodes(memory, job, part)),
         fewest_cpus(memory, job),
-        int(memory.jobs[SlurmJob.CPUS_PER_TASK, job]),
-        int(memory.partitions[Partition.MAX_CPUS, part]),
-        int(NODE_ROWS + memory.partitions[Partition.CPUS_ROW, part]),
-        int(memory.jobs[SlurmJob.CPUS_EACH, job]),
+        int(memory.jobs.cpus_per_task[job]),
+        int(memory.partitions.max_cpus[part]),
+        int(NODE_ROWS + memory.partitions.cpus_row[part]),
+        int(memory.jobs.cpus_each[job]),
         by_cpu,
         by_node,
-        int(NODE_ROWS + memory.partitions[Partition.AVOIDS_FROM, part]),
-        int(NODE_ROWS + memory.partitions[Partition.AVOIDS_TO, part]),
+        int(NODE_ROWS + memory.partitions.avoids_from[part]),
+        int(NODE_ROWS + memory.partitions.avoids_to[part]),
         cpus_beside_gres(memory, job),
-        int(memory.jobs[SlurmJob.BY_TASK, job] * memory.jobs[SlurmJob.CPUS_PER_TASK, job]),
-        int(memory.jobs[SlurmJob.MEMORY_UNIT, job]),
-        int(memory.jobs[SlurmJob.CPUS_UNIT, job] * (memory.jobs[SlurmJob.BY_TASK, job] == 0)),
+        int(memory.jobs.by_task[job] * memory.jobs.cpus_per_task[job]),
+        int(memory.jobs.memory_unit[job]),
+        int(memory.jobs.cpus_unit[job] * (memory.jobs.by_task[job] == 0)),
     )
 
 
 @kernel
-def has_others(memory: Memory, table: Table, column: int, node: int, terms: Terms) -> bool:
+def has_others(memory: Memory, table: Nodes, column: int, node: int, terms: Terms) -> bool:
     """Whether a node has jobs with whom a job is on no node: one shares CPUs, the other does not."""
     for row in range(terms.avoids_from, terms.avoids_to):
         if row != terms.bound_row and table[row, column] < memory.gres_total[row - NODE_ROWS, node]:
@@ -244,34 +241,34 @@ def has_others(memory: Memory, table: Table, column: int, node: int, terms: Term
 
 
 @kernel
-def room(memory: Memory, table: Table, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
+def room(memory: Memory, table: Nodes, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
     """CPUs that a job could have of a node, with what a column of a table has free; 0 where it will not do.
 
     ``cores`` counts the CPUs in use as free, memory as it is.
     """
-    if table[Node.ALONE, column] > 0 or (terms.whole > 0 and table[Node.RUNS, column] > 0):
+    if table.alone[column] > 0 or (terms.whole > 0 and table.runs[column] > 0):
         return 0
     if has_others(memory, table, column, node, terms):
         return 0
-    cpus = table[Node.CPUS, column] if cores else table[Node.FREE_CPUS, column]
+    cpus = table.cpus[column] if cores else table.free_cpus[column]
     if terms.bound != UNSET:
         all_of_it = memory.gres_total[terms.bound_row - NODE_ROWS, node]
         used = 0 if cores else all_of_it - table[terms.bound_row, column]
         too_large = terms.whole > 0 and cpus + used > terms.bound
         cpus = 0 if too_large else min(cpus, max(terms.bound - used, 0) * terms.each)
-    have = table[Node.FREE_MEMORY, column]
+    have = table.free_memory[column]
     if terms.by_cpu > 0:
-        threads = memory.nodes[SlurmNode.THREADS, node]
+        threads = memory.nodes.threads[node]
         enough = have // terms.by_cpu // threads * threads
         cpus = 0 if terms.whole > 0 and cpus * terms.by_cpu > have else min(cpus, enough)
         cpus -= cpus % terms.multiple
-    elif terms.by_node != 0 and (table[Node.MEMORY, column] if terms.by_node < 0 else terms.by_node) > have:
+    elif terms.by_node != 0 and (table.memory_mb[column] if terms.by_node < 0 else terms.by_node) > have:
         return 0
     return 0 if cpus < terms.fewest or not has_gres(memory, table, job, column) else int(cpus)
 
 
 @kernel
-def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
+def offer(memory: Memory, table: Nodes, column: int, node: int, job: int, terms: Terms, cores: bool) -> int:
     """CPUs that a node gives a job: those it has room for, no more than go with generic resources."""
     cpus, beside = room(memory, table, column, node, job, terms, cores), terms.beside_gres
     if terms.unit > 0 or terms.by_unit > 0:
@@ -279,13 +276,13 @@ def offer(memory: Memory, table: Table, column: int, node: int, job: int, terms:
         cpus = min(cpus, units * terms.unit) if terms.unit > 0 else cpus * (units > 0)
         cpus = 0 if cpus < terms.fewest else cpus
     if terms.each_unit > 0 and beside > 0:
-        units = min(units_free(memory, table, job, column), memory.jobs[SlurmJob.UNITS, job])
+        units = min(units_free(memory, table, job, column), memory.jobs.units[job])
         beside = max(beside, min(units, cpus // terms.each_unit) * terms.each_unit)
     return int(min(cpus, beside) if beside > 0 else cpus)
 
 
 @routine
-def lay_offers(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> int:
+def lay_offers(state: State, table: Nodes, candidates: int, job: int, part: int, cores: bool) -> int:
     """Fill the row OFFER with the CPUs that nodes of a set can give a job; the sum, -1 if too few nodes can.
 
     ``table`` has what is free: the engine's nodes, or what would be free later; ``cores`` as for one node.
@@ -294,18 +291,18 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
     usable, offered, by_gres = 0, 0, asks_gres(memory, job) > 0
     for node in range(memory.nodes.shape[1]):
         cpus = 0
-        memory.work[Work.FREE, node] = table[Node.CPUS, node] if cores else table[Node.FREE_CPUS, node]
+        memory.work.free[node] = table.cpus[node] if cores else table.free_cpus[node]
         if memory.sets[candidates, node] > 0:
             cpus = offer(memory, table, node, node, job, terms, cores)
-        memory.work[Work.OFFER, node] = cpus
+        memory.work.offer[node] = cpus
         if by_gres and cpus > 0:
-            memory.work[Work.UNITS, node] = units_free(memory, table, job, node)
-            memory.work[Work.GPUS, node] = gres_free(memory, table, job, node)
+            memory.work.units[node] = units_free(memory, table, job, node)
+            memory.work.gpus[node] = gres_free(memory, table, job, node)
             holds = room(memory, table, node, node, job, terms, cores)
-            memory.work[Work.COUNT, node] = holds + memory.work[Work.GPUS, node]
+            memory.work.count[node] = holds + memory.work.gpus[node]
         usable += cpus > 0
         offered += cpus
-    return offered if usable >= memory.jobs[SlurmJob.MIN_NODES, job] else -1
+    return offered if usable >= memory.jobs.min_nodes[job] else -1
 
 
 @kernel
@@ -320,16 +317,16 @@ def nodes_with(memory: Memory, what: int) -> int:
 @kernel
 def cut_offer(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: bool) -> int:
     """Let a node offer what a job that still wants so many CPUs would take there; how much that is."""
-    have = memory.work[Work.OFFER, node]
+    have = memory.work.offer[node]
     if not whole:
-        threads = memory.nodes[SlurmNode.THREADS, node]
+        threads = memory.nodes.threads[node]
         left = cpus - max(to_come, 0) * threads
         cut = have > left
         have = max(min(have, left), each)
         have = -(-have // threads) * threads
-        memory.work[Work.OFFER, node] = have
+        memory.work.offer[node] = have
         if cut:
-            memory.work[Work.COUNT, node] = have + memory.work[Work.GPUS, node]
+            memory.work.count[node] = have + memory.work.gpus[node]
     return int(have)
 
 
@@ -337,7 +334,7 @@ def cut_offer(memory: Memory, node: int, cpus: int, to_come: int, each: int, who
 def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: bool) -> int:
     """Let a job that still wants so many CPUs have a node, with ``to_come`` others at least; what it gets."""
     have = cut_offer(memory, node, cpus, to_come, each, whole)
-    memory.work[Work.TAKEN, node] = have
+    memory.work.taken[node] = have
     return have
 
 
@@ -345,17 +342,17 @@ def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: b
 def units_near(memory: Memory, job: int, node: int, whole: bool) -> int:
     """Generic resources of a node that a test of a job counts: those that it could get there, for which there
     are CPUs free; a job on whole nodes gets all."""
-    units, by, free = memory.jobs[SlurmJob.UNITS, job], asks_gres(memory, job), memory.work[Work.GPUS, node]
-    each = memory.jobs[SlurmJob.CPUS_UNIT, job]
+    units, by, free = memory.jobs.units[job], asks_gres(memory, job), memory.work.gpus[node]
+    each = memory.jobs.cpus_unit[job]
     if not whole:
         free = min(free, by * max(units, 1))
-    if memory.jobs[SlurmJob.MEMORY_UNIT, job] > 0:
-        free = min(free, by * memory.work[Work.UNITS, node])
-    return int(min(free, memory.work[Work.FREE, node] * by // each) if each > 0 else free)
+    if memory.jobs.memory_unit[job] > 0:
+        free = min(free, by * memory.work.units[node])
+    return int(min(free, memory.work.free[node] * by // each) if each > 0 else free)
 
 
 @kernel
-def lighten(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> None:
+def lighten(state: State, table: Nodes, candidates: int, job: int, part: int, cores: bool) -> None:
     """Make nodes lighter that could take a job with generic resources; they stay so for those after it.
 
     That is by parts of a unit of weight: whole units that limits or reservations added stay.
@@ -363,9 +360,9 @@ def lighten(state: State, table: Table, candidates: int, job: int, part: int, co
     memory, whole = state.memory, whole_nodes(state.memory, job, part)
     lay_offers(state, table, candidates, job, part, cores)
     for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.OFFER, node] > 0:
-            weight = memory.nodes[SlurmNode.SET_WEIGHT, node] // LIGHTER * LIGHTER + LIGHTER - 1
-            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - units_near(memory, job, node, whole)
+        if memory.work.offer[node] > 0:
+            weight = memory.nodes.set_weight[node] // LIGHTER * LIGHTER + LIGHTER - 1
+            memory.nodes.set_weight[node] = weight - units_near(memory, job, node, whole)
 
 
 @kernel
@@ -375,14 +372,14 @@ def units_taken(memory: Memory, job: int, part: int) -> int:
     Those of whole nodes are all its. One that wants a number of them on all of its nodes together counts what
     these have, and CPUs for, though that may be more.
     """
-    whole, each, total = whole_nodes(memory, job, part), memory.jobs[SlurmJob.CPUS_UNIT, job], 0
-    if not whole and memory.jobs[SlurmJob.UNITS, job] == 0:
+    whole, each, total = whole_nodes(memory, job, part), memory.jobs.cpus_unit[job], 0
+    if not whole and memory.jobs.units[job] == 0:
         return UNSET
     for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.TAKEN, node] > 0:
-            units = memory.work[Work.GPUS, node]
+        if memory.work.taken[node] > 0:
+            units = memory.work.gpus[node]
             if each > 0 and not whole:
-                units = min(units, memory.work[Work.OFFER, node] * asks_gres(memory, job) // each)
+                units = min(units, memory.work.offer[node] * asks_gres(memory, job) // each)
             total += units
     return int(total)
 
@@ -395,7 +392,7 @@ ANYWHERE = -1
 def is_weighed(memory: Memory, within: int, job: int, part: int, node: int) -> bool:
     """Whether a test of a job sets the weight of a node: of all that it could ever have in its partition, and
     that are in the set ``within``."""
-    here = memory.members[part, node] & memory.features[memory.jobs[SlurmJob.FEATURES, job], node]
+    here = memory.members[part, node] & memory.features[memory.jobs.features[job], node]
     return bool(here > 0 and (within == ANYWHERE or memory.sets[within, node] > 0))
 
 
@@ -404,21 +401,21 @@ def reset_weights(memory: Memory, within: int, job: int, part: int) -> None:
     """Let the nodes that a test of a job weighs weigh what they are said to."""
     for node in range(memory.nodes.shape[1]):
         if is_weighed(memory, within, job, part, node):
-            weight = memory.nodes[SlurmNode.WEIGHT, node] * UNIT + LIGHTER - 1
-            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight
+            weight = memory.nodes.weight[node] * UNIT + LIGHTER - 1
+            memory.nodes.set_weight[node] = weight
 
 
 @kernel
 def fewest_nodes(memory: Memory, job: int, part: int) -> int:
     """The fewest nodes that a job must have in a partition."""
-    asked, bound = memory.jobs[SlurmJob.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part]
+    asked, bound = memory.jobs.min_nodes[job], memory.partitions.min_nodes[part]
     return int(asked if waives(memory, job, Waiver.MIN_NODES) else max(asked, bound))
 
 
 @kernel
 def bounded_nodes(memory: Memory, job: int, part: int) -> int:
     """The most nodes that a job asks for, and its partition and limits allow."""
-    asked, bound = memory.jobs[SlurmJob.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
+    asked, bound = memory.jobs.max_nodes[job], memory.partitions.max_nodes[part]
     most = MANY_NODES if asked == UNSET else asked
     free = bound == UNSET or waives(memory, job, Waiver.MAX_NODES)
     return int(min(most if free else min(most, bound), nodes_by_limits(memory, job, part)))
@@ -433,7 +430,7 @@ def is_over_limits(memory: Memory, job: int, part: int) -> bool:
 @kernel
 def wanted_nodes(memory: Memory, job: int, part: int) -> int:
     """The nodes that a job gets if there are as many: the most where it names them, else the fewest."""
-    if memory.jobs[SlurmJob.MAX_NODES, job] == UNSET or memory.jobs[SlurmJob.UNITS, job] > 0:
+    if memory.jobs.max_nodes[job] == UNSET or memory.jobs.units[job] > 0:
         return fewest_nodes(memory, job, part)
     return bounded_nodes(memory, job, part)
 
@@ -441,8 +438,8 @@ def wanted_nodes(memory: Memory, job: int, part: int) -> int:
 @kernel
 def most_nodes(memory: Memory, job: int, part: int) -> int:
     """The most nodes that a job may have in a partition: no more than it has tasks."""
-    most, tasks = bounded_nodes(memory, job, part), memory.jobs[SlurmJob.TASKS, job]
-    if memory.jobs[SlurmJob.UNITS, job] > 0:
+    most, tasks = bounded_nodes(memory, job, part), memory.jobs.tasks[job]
+    if memory.jobs.units[job] > 0:
         return most
     return min(most, max(tasks, fewest_nodes(memory, job, part))) if tasks > 0 else most
 
@@ -450,20 +447,20 @@ def most_nodes(memory: Memory, job: int, part: int) -> int:
 @kernel
 def takes_first(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes the first node in the order of weights that will do for it."""
-    return bool(memory.settings[Setting.FIRST_NODE] > 0 and most_nodes(memory, job, part) == 1)
+    return bool(memory.settings.first_node > 0 and most_nodes(memory, job, part) == 1)
 
 
 @kernel
 def weigh_anew(memory: Memory, job: int, part: int) -> None:
     """Let nodes weigh what they are said to where each test sets their weights and jobs changes them."""
-    changed = memory.gres_asked.shape[0] > 0 or memory.settings[Setting.LIMITS_NODES] > 0
-    if memory.settings[Setting.WEIGHS_ANEW] > 0 and changed:
+    changed = memory.gres_asked.shape[0] > 0 or memory.settings.limits_nodes > 0
+    if memory.settings.weighs_anew > 0 and changed:
         reset_weights(memory, ANYWHERE, job, part)
 
 
 @kernel
 def weigh_completing(memory: Memory, sign: int) -> None:
     """Let completing nodes be a little heavier than others of their weight (1), or no more (-1)."""
-    for node in range(memory.nodes.shape[1] if memory.settings[Setting.WEIGHS_ANEW] > 0 else 0):
-        if memory.nodes[SlurmNode.COMPLETING, node] > 0:
-            memory.nodes[SlurmNode.SET_WEIGHT, node] += sign * LIGHTER
+    for node in range(memory.nodes.shape[1] if memory.settings.weighs_anew > 0 else 0):
+        if memory.nodes.completing[node] > 0:
+            memory.nodes.set_weight[node] += sign * LIGHTER

@@ -8,32 +8,30 @@ them out until they do.
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import Job, Run, Share, State
+from headway.engine.tables import State
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.tables.bits import drop, has, size_of
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
-from headway.policies.slurm.tables.sites import Partition
+from headway.policies.slurm.tables.passes import Scratch
 
 
 @kernel
 def keeps_nodes(memory: Memory, job: int, part: int) -> bool:
     """Whether a job in a partition lets nobody but its user on its nodes."""
-    own = memory.jobs[SlurmJob.KEEPS_NODES, job] > 0
-    return bool(own or memory.partitions[Partition.KEEPS_NODES, part] > 0)
+    own = memory.jobs.keeps_nodes[job] > 0
+    return bool(own or memory.partitions.keeps_nodes[part] > 0)
 
 
 @kernel
 def add_run(state: State, run: int, user: int, everybody: bool) -> None:
     """Put the nodes of a run into the set OTHERS if it is another user's, and keeps its nodes or everybody
     counts."""
-    memory, job = state.memory, state.runs[Run.JOB, run]
-    if memory.jobs[SlurmJob.USER, job] == user:
+    memory, job = state.memory, state.runs.job[run]
+    if memory.jobs.user[job] == user:
         return
-    if everybody or keeps_nodes(memory, job, memory.jobs[SlurmJob.PARTITION, job]):
-        for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-            memory.sets[Scratch.OTHERS, state.shares[Share.NODE, entry]] = 1
+    if everybody or keeps_nodes(memory, job, memory.jobs.partition[job]):
+        for entry in range(state.runs.share[run], end_of_shares(state, run)):
+            memory.sets[Scratch.OTHERS, state.shares.node[entry]] = 1
 
 
 @kernel
@@ -45,10 +43,10 @@ def lay_others(state: State, job: int, part: int) -> None:
     memory = state.memory
     for node in range(memory.nodes.shape[1]):
         memory.sets[Scratch.OTHERS, node] = 0
-    user, everybody = memory.jobs[SlurmJob.USER, job], keeps_nodes(memory, job, part)
-    for place in range(memory.clock[SlurmClock.RUNNING]):
-        add_run(state, state.jobs[Job.RUN, memory.running[1, place]], user, everybody)
-    for place in range(memory.clock[SlurmClock.COMPLETING]):
+    user, everybody = memory.jobs.user[job], keeps_nodes(memory, job, part)
+    for place in range(memory.clock.running):
+        add_run(state, state.jobs.run[memory.running[1, place]], user, everybody)
+    for place in range(memory.clock.completing):
         if memory.epilogs[1, place] >= 0:
             add_run(state, memory.epilogs[1, place], user, everybody)
 
@@ -69,25 +67,25 @@ def leave_to_others(state: State, job: int, begin: int, least: int) -> tuple[int
     """
     memory = state.memory
     for node in range(memory.nodes.shape[1]):
-        memory.work[Work.RUN_CPUS, node] = 0
-    for place in range(memory.clock[SlurmClock.RUNNING]):
-        ends, run = memory.running[0, place], state.jobs[Job.RUN, memory.running[1, place]]
-        for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
-            node = state.shares[Share.NODE, entry]
-            memory.work[Work.RUN_CPUS, node] = max(memory.work[Work.RUN_CPUS, node], ends)
-    sets, row = memory.words_sets, memory.jobs[SlurmJob.REQUIRED, job]
+        memory.work.run_cpus[node] = 0
+    for place in range(memory.clock.running):
+        ends, run = memory.running[0, place], state.jobs.run[memory.running[1, place]]
+        for entry in range(state.runs.share[run], end_of_shares(state, run)):
+            node = state.shares.node[entry]
+            memory.work.run_cpus[node] = max(memory.work.run_cpus[node], ends)
+    sets, row = memory.words_sets, memory.jobs.required[job]
     until, left = 0, size_of(sets, Scratch.AROUND)
     while True:
         last = UNSET
         for node in range(memory.nodes.shape[1]):
-            free = memory.work[Work.RUN_CPUS, node]
+            free = memory.work.run_cpus[node]
             if free <= begin or memory.sets[Scratch.OTHERS, node] == 0 or not has(sets, Scratch.AROUND, node):
                 continue
-            if last == UNSET or free > memory.work[Work.RUN_CPUS, last]:
+            if last == UNSET or free > memory.work.run_cpus[last]:
                 last = node
         if last == UNSET:
             return until, False
-        until = memory.work[Work.RUN_CPUS, last]
+        until = memory.work.run_cpus[last]
         if left <= least or memory.required[row, last] > 0:
             return until, True
         drop(sets, Scratch.AROUND, last)

@@ -9,7 +9,6 @@ first node up, then the next, until the job has its nodes and its CPUs::
 
 from __future__ import annotations
 
-from headway.engine.tables import Node
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.nodes.offers import (
     asks_gres,
@@ -23,10 +22,8 @@ from headway.policies.slurm.nodes.offers import (
 from headway.policies.slurm.nodes.switches import by_switches
 from headway.policies.slurm.tables.bits import has
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
-from headway.policies.slurm.tables.settings import Placing, Setting
-from headway.policies.slurm.tables.sites import Partition, SlurmNode
+from headway.policies.slurm.tables.passes import Scratch, Work
+from headway.policies.slurm.tables.settings import Placing
 
 NO_WEIGHT = 0
 """What no node weighs."""
@@ -35,8 +32,8 @@ NO_WEIGHT = 0
 @kernel
 def units_offered(memory: Memory, job: int, node: int) -> int:
     """Units of generic resources that a node offers a job, no more than it has CPUs for."""
-    units, each = memory.work[Work.UNITS, node], memory.jobs[SlurmJob.CPUS_UNIT, job]
-    return int(min(units, memory.work[Work.OFFER, node] // each) if each > 0 else units)
+    units, each = memory.work.units[node], memory.jobs.cpus_unit[job]
+    return int(min(units, memory.work.offer[node] // each) if each > 0 else units)
 
 
 @kernel
@@ -49,26 +46,26 @@ def lay_runs(memory: Memory, job: int, required: int) -> int:
     """
     work, count, open_run, weight = memory.work, 0, False, UNSET
     for node in range(memory.nodes.shape[1]):
-        cpus, here = work[Work.OFFER, node], memory.nodes[SlurmNode.SET_WEIGHT, node]
+        cpus, here = work.offer[node], memory.nodes.set_weight[node]
         if cpus <= 0:
             open_run, weight = False, UNSET
             continue
-        if weight != UNSET and here != weight and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0:
+        if weight != UNSET and here != weight and memory.jobs.contiguous[job] == 0:
             open_run, weight = False, NO_WEIGHT
         if not open_run:
-            work[Work.FIRST, count], work[Work.NAMED, count] = node, UNSET
-            work[Work.RUN_CPUS, count] = work[Work.RUN_NODES, count] = work[Work.RUN_UNITS, count] = 0
+            work.first[count], work.named[count] = node, UNSET
+            work.run_cpus[count] = work.run_nodes[count] = work.run_units[count] = 0
             count += 1
             open_run = True
         if memory.required[required, node] > 0:
-            if work[Work.NAMED, count - 1] == UNSET:
-                work[Work.NAMED, count - 1] = node
+            if work.named[count - 1] == UNSET:
+                work.named[count - 1] = node
             continue
         weight = here
-        work[Work.LAST, count - 1] = node
-        work[Work.RUN_CPUS, count - 1] += cpus
-        work[Work.RUN_NODES, count - 1] += 1
-        work[Work.RUN_UNITS, count - 1] += units_offered(memory, job, node)
+        work.last[count - 1] = node
+        work.run_cpus[count - 1] += cpus
+        work.run_nodes[count - 1] += 1
+        work.run_units[count - 1] += units_offered(memory, job, node)
     return count
 
 
@@ -79,22 +76,22 @@ def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int, units:
     A job whose nodes must stand side by side takes the first that is large enough, unless a lighter one comes
     after it; where that is too small, there is none. If it requires nodes, only a run with them will do.
     """
-    work, one_run = memory.work, memory.jobs[SlurmJob.CONTIGUOUS, job] > 0
-    only_named = one_run and memory.jobs[SlurmJob.REQUIRED, job] > 0
+    work, one_run = memory.work, memory.jobs.contiguous[job] > 0
+    only_named = one_run and memory.jobs.required[job] > 0
     best, best_enough, best_weight, best_named = -1, False, 0, False
     for run in range(count):
-        named = work[Work.NAMED, run] != UNSET
-        if work[Work.RUN_NODES, run] == 0 or (only_named and not named):
+        named = work.named[run] != UNSET
+        if work.run_nodes[run] == 0 or (only_named and not named):
             continue
-        size = work[Work.RUN_CPUS, run]
-        enough = size >= cpus and work[Work.RUN_NODES, run] >= nodes
-        enough = enough and (units <= 0 or work[Work.RUN_UNITS, run] >= units)
-        weight = memory.nodes[SlurmNode.SET_WEIGHT, work[Work.LAST, run]]
+        size = work.run_cpus[run]
+        enough = size >= cpus and work.run_nodes[run] >= nodes
+        enough = enough and (units <= 0 or work.run_units[run] >= units)
+        weight = memory.nodes.set_weight[work.last[run]]
         first_enough = one_run and enough and not best_enough
         if best >= 0 and not first_enough and not (named and not best_named):
             if weight > best_weight:
                 continue
-            best_size = work[Work.RUN_CPUS, best]
+            best_size = work.run_cpus[best]
             if weight == best_weight and not (
                 (enough and not best_enough)
                 or (enough and size < best_size)
@@ -110,10 +107,10 @@ def tightest_node(memory: Memory, job: int, first: int, last: int, cpus: int, un
     """The node with the fewest CPUs that are enough by themselves; -1 where there is none."""
     found = -1
     for node in range(first, last + 1):
-        have = memory.work[Work.OFFER, node]
+        have = memory.work.offer[node]
         if units > 0 and units_offered(memory, job, node) < units:
             continue
-        if have > 0 and have >= cpus and (found < 0 or have < memory.work[Work.OFFER, found]):
+        if have > 0 and have >= cpus and (found < 0 or have < memory.work.offer[found]):
             found = node
             if have == cpus:
                 break
@@ -123,7 +120,7 @@ def tightest_node(memory: Memory, job: int, first: int, last: int, cpus: int, un
 @kernel
 def units_to_find(memory: Memory, job: int) -> int:
     """Units of generic resources that a job wants of its nodes together; those of tasks come with CPUs."""
-    return int(0 if memory.jobs[SlurmJob.BY_TASK, job] > 0 else memory.jobs[SlurmJob.UNITS, job])
+    return int(0 if memory.jobs.by_task[job] > 0 else memory.jobs.units[job])
 
 
 @kernel
@@ -132,10 +129,10 @@ def units_given(memory: Memory, job: int, node: int) -> int:
 
     Where it wants CPUs for each of them it has no more CPUs there than for these.
     """
-    units, each = memory.work[Work.UNITS, node], memory.jobs[SlurmJob.CPUS_UNIT, job]
+    units, each = memory.work.units[node], memory.jobs.cpus_unit[job]
     if each > 0:
-        units = min(units, memory.work[Work.TAKEN, node] // each)
-        memory.work[Work.TAKEN, node] = units * each
+        units = min(units, memory.work.taken[node] // each)
+        memory.work.taken[node] = units * each
     return int(units)
 
 
@@ -155,16 +152,16 @@ def placing(memory: Memory, job: int, part: int) -> int:
         return Placing.FIRST_NODE
     if units_to_find(memory, job) > 0:
         return Placing.BEST_FIT
-    ahead = memory.clock[SlurmClock.LOOKS_AHEAD] > 0 and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
-    if settings[Setting.BUSY_FIRST] > 0 and ahead:
+    ahead = memory.clock.looks_ahead > 0 and memory.jobs.contiguous[job] == 0
+    if settings.busy_first > 0 and ahead:
         return Placing.BUSY_FIRST
-    if memory.partitions[Partition.LEAST_LOADED, part] > 0:
+    if memory.partitions.least_loaded[part] > 0:
         return Placing.LEAST_LOADED
-    serial = memory.jobs[SlurmJob.CPUS, job] == 1 and wanted_nodes(memory, job, part) == 1
-    if serial and settings[Setting.SERIAL_LAST] > 0:
+    serial = memory.jobs.cpus[job] == 1 and wanted_nodes(memory, job, part) == 1
+    if serial and settings.serial_last > 0:
         return Placing.FROM_THE_END
-    network, side_by_side = settings[Setting.BY_SWITCHES], memory.jobs[SlurmJob.CONTIGUOUS, job] > 0
-    asked = network == 1 or memory.jobs[SlurmJob.SWITCHES, job] > 0
+    network, side_by_side = settings.by_switches, memory.jobs.contiguous[job] > 0
+    asked = network == 1 or memory.jobs.switches[job] > 0
     return Placing.BY_SWITCHES if network > 0 and asked and not side_by_side else Placing.BEST_FIT
 
 
@@ -173,8 +170,8 @@ def next_weight(memory: Memory, above: int) -> int:
     """The lowest weight above another of a node that may still be taken; -1 where there is none."""
     found = UNSET
     for node in range(memory.nodes.shape[1]):
-        weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
-        open_to_it = memory.work[Work.OFFER, node] > 0 and memory.work[Work.TAKEN, node] == 0
+        weight = memory.nodes.set_weight[node]
+        open_to_it = memory.work.offer[node] > 0 and memory.work.taken[node] == 0
         if open_to_it and weight > above and (found == UNSET or weight < found):
             found = weight
     return int(found)
@@ -183,8 +180,8 @@ def next_weight(memory: Memory, above: int) -> int:
 @kernel
 def is_open(memory: Memory, node: int, weight: int) -> bool:
     """Whether a node of a weight may still be taken."""
-    here = memory.work[Work.OFFER, node] > 0 and memory.work[Work.TAKEN, node] == 0
-    return bool(here and memory.nodes[SlurmNode.SET_WEIGHT, node] == weight)
+    here = memory.work.offer[node] > 0 and memory.work.taken[node] == 0
+    return bool(here and memory.nodes.set_weight[node] == weight)
 
 
 @kernel
@@ -234,10 +231,8 @@ def least_loaded(
         if not is_open(memory, node, weight):
             continue
         cut_offer(memory, node, cpus, to_come, each, whole)
-        free = memory.work[Work.FREE, node]
-        if best < 0 or (
-            memory.work[Work.FREE, best] * table[Node.CPUS, node] < free * table[Node.CPUS, best]
-        ):
+        free = memory.work.free[node]
+        if best < 0 or (memory.work.free[best] * table.cpus[node] < free * table.cpus[best]):
             best = node
             if free == last:
                 break
@@ -249,9 +244,9 @@ def first_node(memory: Memory, cpus: int, each: int, whole: bool) -> int:
     """Take the first node in the order of weights that has as many CPUs; 1, 0 where none has."""
     best = -1
     for node in range(memory.nodes.shape[1]):
-        weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
-        lighter = best < 0 or weight < memory.nodes[SlurmNode.SET_WEIGHT, best]
-        if lighter and memory.work[Work.OFFER, node] > 0 and memory.work[Work.OFFER, node] >= cpus:
+        weight = memory.nodes.set_weight[node]
+        lighter = best < 0 or weight < memory.nodes.set_weight[best]
+        if lighter and memory.work.offer[node] > 0 and memory.work.offer[node] >= cpus:
             best = node
     if best >= 0:
         give(memory, best, cpus, 0, each, whole)
@@ -279,7 +274,7 @@ def one_by_one(
         if node < 0:
             weight, last = next_weight(memory, weight), UNSET
             continue
-        last = memory.work[Work.FREE, node]
+        last = memory.work.free[node]
         cpus -= give(memory, node, cpus, least - 1, each, whole)
         taken, nodes, least, most = taken + 1, nodes - 1, least - 1, most - 1
         if nodes <= 0 and cpus <= 0:
@@ -304,18 +299,18 @@ def best_fit(
     ``least``, ``want`` and ``most`` are numbers of nodes. The nodes of the set ``required`` come first, the
     others as :class:`Placing` says (``how``). Of ``cpus`` it may have, it must find those of its tasks.
     """
-    work, each, taken = memory.work, memory.jobs[SlurmJob.NODE_CPUS, job], 0
+    work, each, taken = memory.work, memory.jobs.node_cpus[job], 0
     nodes, still_least, units = max(least, want), least, units_to_find(memory, job)
     spared, more = max(want - least, 0), cpus_beyond_tasks(memory, job)
     cpus -= more
     for node in range(memory.nodes.shape[1]):
-        work[Work.TAKEN, node] = 0
+        work.taken[node] = 0
         if memory.required[required, node] > 0:
-            if work[Work.OFFER, node] <= 0:
+            if work.offer[node] <= 0:
                 return 0
             give(memory, node, cpus + more, still_least - 1, each, whole)
             units -= units_given(memory, job, node)
-            cpus -= work[Work.TAKEN, node]
+            cpus -= work.taken[node]
             taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1
     if how == Placing.BY_SWITCHES:
         need = nodes, still_least, most, cpus
@@ -330,24 +325,24 @@ def best_fit(
         run = best_run(memory, job, count, nodes - spared, cpus, units)
         if run < 0:
             break
-        first, last, named = work[Work.FIRST, run], work[Work.LAST, run], work[Work.NAMED, run]
+        first, last, named = work.first[run], work.last[run], work.named[run]
         single = tightest_node(memory, job, first, last, cpus, units) if nodes <= 1 and named == UNSET else -1
         for step in range(last - first + 1):
             if most <= 0 or (nodes <= 0 and cpus <= 0 and units <= 0):
                 break
             node = around(first, named, last, step)
-            have = work[Work.OFFER, node]
-            if have <= 0 or work[Work.TAKEN, node] > 0 or (single >= 0 and node != single):
+            have = work.offer[node]
+            if have <= 0 or work.taken[node] > 0 or (single >= 0 and node != single):
                 continue
             if most == 1 and have < cpus and named == UNSET:
                 continue
             give(memory, node, cpus + more, still_least - 1, each, whole)
             units -= units_given(memory, job, node)
-            cpus -= work[Work.TAKEN, node]
+            cpus -= work.taken[node]
             taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1
         if nodes <= 0 and cpus <= 0 and units <= 0:
             return taken
-        work[Work.RUN_NODES, run] = work[Work.RUN_CPUS, run] = 0
+        work.run_nodes[run] = work.run_cpus[run] = 0
     return taken if cpus <= 0 and nodes - spared <= 0 and units <= 0 else 0
 
 
@@ -355,12 +350,12 @@ def best_fit(
 def drop_small(memory: Memory, required: int, what: int, size: int, least: int, left: int) -> int:
     """Leave out nodes that have at most ``size`` in a row (:class:`Work`), until ``least`` are left; how many
     are. With DROPS_IN_TURN one of that size, and those that are smaller and come after it."""
-    in_turn, before = memory.settings[Setting.DROPS_IN_TURN] > 0, left
+    in_turn, before = memory.settings.drops_in_turn > 0, left
     for node in range(memory.nodes.shape[1]):
-        open_to_it = memory.work[Work.OFFER, node] > 0 and memory.required[required, node] == 0
+        open_to_it = memory.work.offer[node] > 0 and memory.required[required, node] == 0
         bound = size - 1 if in_turn and left < before else size
         if open_to_it and memory.work[what, node] <= bound and left > least:
-            memory.work[Work.OFFER, node] = 0
+            memory.work.offer[node] = 0
             left -= 1
     return left
 
@@ -384,16 +379,16 @@ def fit(
     found = best_fit(memory, job, required, least, want, most, cpus, whole, how)
     if found > 0 or how == Placing.FIRST_NODE:
         return found
-    left, largest = nodes_with(memory, Work.OFFER), 0
-    if whole and left <= most and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0:
+    left, largest = nodes_with(memory, Work["offer"]), 0
+    if whole and left <= most and memory.jobs.contiguous[job] == 0:
         return 0  # all that they have was taken, and is not enough
     if left <= least:
         return best_fit(memory, job, required, least, want, most, cpus, whole, how)
-    what = Work.COUNT if asks_gres(memory, job) > 0 else Work.OFFER
+    what = Work["count"] if asks_gres(memory, job) > 0 else Work["offer"]
     for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.OFFER, node] > 0:
+        if memory.work.offer[node] > 0:
             largest = max(largest, memory.work[what, node])
-    small, in_turn = 1, memory.settings[Setting.DROPS_IN_TURN] > 0
+    small, in_turn = 1, memory.settings.drops_in_turn > 0
     while small < largest:
         before = left
         left = drop_small(memory, required, what, small, least, left)

@@ -15,10 +15,7 @@ from headway.jit.kernels import count_bits, kernel, routine
 from headway.policies.slurm.nodes.offers import give, nodes_with
 from headway.policies.slurm.tables.bits import common_nodes, empty, has, meet, next_node, pack_row, put
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.passes import Scratch, SlurmClock, Work
-from headway.policies.slurm.tables.settings import Setting
-from headway.policies.slurm.tables.sites import SlurmNode, Switch
+from headway.policies.slurm.tables.passes import Scratch, Work
 
 
 @kernel
@@ -27,7 +24,7 @@ def lightest_below(memory: Memory, switch: int) -> int:
     reached, found = memory.words_sets, UNSET
     node = next_node(reached, Scratch.REACHED, 0)
     while node >= 0:
-        weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
+        weight = memory.nodes.set_weight[node]
         if (found == UNSET or weight < found) and has(memory.words_switches, switch, node):
             found = weight
         node = next_node(reached, Scratch.REACHED, node + 1)
@@ -43,14 +40,14 @@ def top_switch(memory: Memory, needed: int, named: bool) -> int:
     """
     table, top, lightest = memory.switches, -1, 0
     for switch in range(table.shape[1]):
-        level = table[Switch.LEVEL, switch]
+        level = table.level[switch]
         if named:
             has_one = meet(memory.words_switches, switch, memory.words_sets, Scratch.TAKEN)
-            if has_one and (top < 0 or level > table[Switch.LEVEL, top]):
+            if has_one and (top < 0 or level > table.level[top]):
                 top = switch
             continue
         count = common_nodes(memory.words_switches, switch, memory.words_sets, Scratch.REACHED)
-        if count > 0 and count >= needed and (top < 0 or level >= table[Switch.LEVEL, top]):
+        if count > 0 and count >= needed and (top < 0 or level >= table.level[top]):
             weight = lightest_below(memory, switch)
             if top < 0 or weight <= lightest:
                 top, lightest = switch, weight
@@ -74,9 +71,9 @@ def next_lightest(memory: Memory, above: int) -> int:
     reached, found = memory.words_sets, UNSET
     node = next_node(reached, Scratch.REACHED, 0)
     while node >= 0:
-        weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
+        weight = memory.nodes.set_weight[node]
         lighter = weight > above and (found == UNSET or weight < found)
-        if lighter and memory.work[Work.TAKEN, node] == 0:
+        if lighter and memory.work.taken[node] == 0:
             found = weight
         node = next_node(reached, Scratch.REACHED, node + 1)
     return int(found)
@@ -93,10 +90,10 @@ def lay_light(memory: Memory, needed: int, cpus: int) -> int:
             return UNSET
         node = next_node(sets, Scratch.REACHED, 0)
         while node >= 0:
-            if memory.nodes[SlurmNode.SET_WEIGHT, node] == weight and memory.work[Work.TAKEN, node] == 0:
+            if memory.nodes.set_weight[node] == weight and memory.work.taken[node] == 0:
                 put(sets, Scratch.LIGHT, node)
                 found += 1
-                offered += memory.work[Work.OFFER, node]
+                offered += memory.work.offer[node]
             node = next_node(sets, Scratch.REACHED, node + 1)
         if found >= needed and offered >= cpus:
             return weight
@@ -108,15 +105,15 @@ def note_switches(memory: Memory) -> bool:
     sets, any_in_use = memory.words_sets, False
     for word in range(sets.shape[1]):
         sets[Scratch.LIGHT, word] |= sets[Scratch.TAKEN, word]
-    memory.switches[Switch.DISTANCE] = 0
+    memory.switches.distance[:] = 0
     for switch in range(memory.switches.shape[1]):
         count = common_nodes(memory.words_switches, switch, sets, Scratch.LIGHT)
         in_use = meet(memory.words_switches, switch, sets, Scratch.TAKEN)
-        memory.switches[Switch.NODES, switch] = count
-        memory.switches[Switch.IN_USE, switch] = in_use
+        memory.switches.nodes[switch] = count
+        memory.switches.in_use[switch] = in_use
         any_in_use = any_in_use or in_use
     for switch in range(memory.switches.shape[1]):
-        if memory.switches[Switch.IN_USE, switch] > 0:
+        if memory.switches.in_use[switch] > 0:
             add_distances(memory, switch)
     return any_in_use
 
@@ -127,8 +124,8 @@ def add_distances(memory: Memory, switch: int) -> None:
     table = memory.switches
     for other in range(table.shape[1]):
         steps = memory.switch_steps[switch, other]
-        near = table[Switch.DISTANCE, other] >= 0 and steps >= 0
-        table[Switch.DISTANCE, other] = table[Switch.DISTANCE, other] + steps if near else -1
+        near = table.distance[other] >= 0 and steps >= 0
+        table.distance[other] = table.distance[other] + steps if near else -1
 
 
 @kernel
@@ -139,18 +136,18 @@ def fits_better(memory: Memory, one: int, other: int, nodes: int) -> int:
     larger one, then the lower one, is better.
     """
     table = memory.switches
-    while table[Switch.NODES, one] < nodes and table[Switch.NODES, other] < nodes:
-        above, above_other = table[Switch.PARENT, one], table[Switch.PARENT, other]
+    while table.nodes[one] < nodes and table.nodes[other] < nodes:
+        above, above_other = table.parent[one], table.parent[other]
         if (above == one and above_other == other) or above == above_other:
             break
         one, other = above, above_other
-    first, second = table[Switch.NODES, one], table[Switch.NODES, other]
+    first, second = table.nodes[one], table.nodes[other]
     is_enough = first >= nodes
     if is_enough != (second >= nodes):
         return 1 if is_enough else -1
     if first != second:
         return 1 if (first < second) == is_enough else -1
-    level, level_other = table[Switch.LEVEL, one], table[Switch.LEVEL, other]
+    level, level_other = table.level[one], table.level[other]
     return 0 if level == level_other else 1 if level < level_other else -1
 
 
@@ -159,16 +156,16 @@ def next_leaf(memory: Memory, nodes: int) -> int:
     """The leaf to take nodes from next: the nearest, of those the one that fits best; -1: none is left."""
     table, best = memory.switches, -1
     for switch in range(table.shape[1]):
-        distance = table[Switch.DISTANCE, switch]
-        if table[Switch.LEVEL, switch] > 0 or table[Switch.IN_USE, switch] > 0 or distance < 0:
+        distance = table.distance[switch]
+        if table.level[switch] > 0 or table.in_use[switch] > 0 or distance < 0:
             continue
-        if table[Switch.NODES, switch] == 0:
+        if table.nodes[switch] == 0:
             continue
         if best < 0:
             best = switch
             continue
         fits = fits_better(memory, switch, best, nodes)
-        nearest = table[Switch.DISTANCE, best]
+        nearest = table.distance[best]
         if (distance < nearest and fits >= 0) or (distance == nearest and fits > 0):
             best = switch
     return best
@@ -185,7 +182,7 @@ def take_below(
     nodes, least, most, cpus = need
     node = next_node(memory.words_sets, Scratch.LIGHT, 0)
     while node >= 0 and (nodes > 0 or cpus > 0) and (most > 0 or not bounded):
-        if memory.work[Work.TAKEN, node] == 0 and has(memory.words_switches, switch, node):
+        if memory.work.taken[node] == 0 and has(memory.words_switches, switch, node):
             cpus -= give(memory, node, cpus, least - 1, each, whole)
             nodes, least, most = nodes - 1, least - 1, most - 1
         node = next_node(memory.words_sets, Scratch.LIGHT, node + 1)
@@ -200,7 +197,7 @@ def take_lighter(
     nodes, least, most, cpus = need
     node = next_node(memory.words_sets, Scratch.LIGHT, 0)
     while node >= 0 and most > 0:
-        if memory.nodes[SlurmNode.SET_WEIGHT, node] < weight:
+        if memory.nodes.set_weight[node] < weight:
             cpus -= give(memory, node, cpus, least - 1, each, whole)
             nodes, least, most = nodes - 1, least - 1, most - 1
         node = next_node(memory.words_sets, Scratch.LIGHT, node + 1)
@@ -222,13 +219,13 @@ def by_switches(
     ``need`` is how many nodes it still wants, must have and may have, and CPUs; ``spared`` of the nodes that
     it wants it can do without. ``named`` says whether it has required nodes, which are taken already.
     """
-    pack_row(memory, Work.OFFER, Scratch.REACHED)
-    pack_row(memory, Work.TAKEN, Scratch.TAKEN)
+    pack_row(memory, Work["offer"], Scratch.REACHED)
+    pack_row(memory, Work["taken"], Scratch.TAKEN)
     top = top_switch(memory, need[0] - spared, named)
     if top < 0 or not keep_below(memory, top):
         return 0
     if named and is_met(need):
-        return nodes_with(memory, Work.TAKEN)
+        return nodes_with(memory, Work["taken"])
     if need[2] <= 0:
         return 0
     heaviest = lay_light(memory, need[0] - spared, need[3])
@@ -236,16 +233,16 @@ def by_switches(
         return 0
     need = take_lighter(memory, heaviest, need, each, whole)
     if is_met(need):
-        return nodes_with(memory, Work.TAKEN)
+        return nodes_with(memory, Work["taken"])
     if need[2] <= 0:
         return 0
-    pack_row(memory, Work.TAKEN, Scratch.TAKEN)
+    pack_row(memory, Work["taken"], Scratch.TAKEN)
     if note_switches(memory):
         for switch in range(memory.switches.shape[1]):
-            if memory.switches[Switch.IN_USE, switch] > 0 and memory.switches[Switch.LEVEL, switch] == 0:
+            if memory.switches.in_use[switch] > 0 and memory.switches.level[switch] == 0:
                 need = take_below(memory, switch, need, False, each, whole)
         if is_met(need):
-            return nodes_with(memory, Work.TAKEN)
+            return nodes_with(memory, Work["taken"])
     before = need[0] + 1
     while before != need[0]:
         before = need[0]
@@ -255,9 +252,9 @@ def by_switches(
         add_distances(memory, leaf)
         need = take_below(memory, leaf, need, True, each, whole)
         if is_met(need):
-            return nodes_with(memory, Work.TAKEN)
-        memory.switches[Switch.NODES, leaf] = 0
-    return nodes_with(memory, Work.TAKEN) if need[1] <= 0 and need[3] <= 0 else 0
+            return nodes_with(memory, Work["taken"])
+        memory.switches.nodes[leaf] = 0
+    return nodes_with(memory, Work["taken"]) if need[1] <= 0 and need[3] <= 0 else 0
 
 
 @kernel
@@ -294,22 +291,22 @@ def whole_by_switches(memory: Memory, nodes: int, spared: int, most: int, cpus: 
         taken, nodes, most, cpus = taken + here, nodes - here, most - here, cpus - here * each
         if nodes <= 0 and cpus <= 0:
             return taken
-        memory.switches[Switch.NODES, leaf] = 0
+        memory.switches.nodes[leaf] = 0
     return taken if nodes - spared <= 0 and cpus <= 0 else 0
 
 
 @kernel
 def waits_for_switches(memory: Memory, job: int) -> bool:
     """Whether the nodes that were chosen for a job are on more switches than it wants, and it still waits."""
-    most = memory.jobs[SlurmJob.SWITCHES, job]
-    if most == 0 or memory.settings[Setting.BY_SWITCHES] == 0:
+    most = memory.jobs.switches[job]
+    if most == 0 or memory.settings.by_switches == 0:
         return False
-    now = memory.clock[SlurmClock.OF_PASS]
-    if now - memory.jobs[SlurmJob.ENTERED, job] >= memory.jobs[SlurmJob.SWITCH_WAIT, job]:
+    now = memory.clock.of_pass
+    if now - memory.jobs.entered[job] >= memory.jobs.switch_wait[job]:
         return False
-    pack_row(memory, Work.TAKEN, Scratch.TAKEN)
+    pack_row(memory, Work["taken"], Scratch.TAKEN)
     leaves = 0
     for switch in range(memory.switches.shape[1]):
         in_use = meet(memory.words_switches, switch, memory.words_sets, Scratch.TAKEN)
-        leaves += memory.switches[Switch.LEVEL, switch] == 0 and in_use
+        leaves += memory.switches.level[switch] == 0 and in_use
     return bool(leaves > most)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.settings import Setting
-from headway.policies.slurm.tables.sites import Cap, Holder, Partition, Tres
+from headway.policies.slurm.tables.sites import Cap, Tres
 
 NO_LIMIT = 1 << 40
 """Nodes of a job that no limit bounds."""
@@ -15,8 +13,8 @@ NO_LIMIT = 1 << 40
 @kernel
 def first_qos(memory: Memory, job: int, part: int) -> int:
     """The QOS whose limits come first."""
-    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[SlurmJob.QOS, job]
-    if of_part == UNSET or (of_job != UNSET and memory.holders[Holder.OVER_PARTITION, of_job] > 0):
+    of_part, of_job = memory.partitions.qos[part], memory.jobs.qos[job]
+    if of_part == UNSET or (of_job != UNSET and memory.holders.over_partition[of_job] > 0):
         return int(of_job)
     return int(of_part)
 
@@ -24,7 +22,7 @@ def first_qos(memory: Memory, job: int, part: int) -> int:
 @kernel
 def second_qos(memory: Memory, job: int, part: int) -> int:
     """The QOS whose limits come second; -1 where there is only one."""
-    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[SlurmJob.QOS, job]
+    of_part, of_job = memory.partitions.qos[part], memory.jobs.qos[job]
     first = first_qos(memory, job, part)
     other = of_job if first == of_part else of_part
     return UNSET if other == first else int(other)
@@ -62,7 +60,7 @@ def nodes_by_limits(memory: Memory, job: int, part: int) -> int:
 
     Those of a job, a user, an account and a group count alike; the association's where no QOS sets one.
     """
-    if memory.settings[Setting.BOUNDS_NODES] == 0:
+    if memory.settings.bounds_nodes == 0:
         return NO_LIMIT
     first, second = first_qos(memory, job, part), second_qos(memory, job, part)
     most, own = NO_LIMIT, NO_LIMIT
@@ -72,11 +70,11 @@ def nodes_by_limits(memory: Memory, job: int, part: int) -> int:
             own = min(own, cap_of(memory, kind, qos, Tres.NODE))
     qos = qos_cap(memory, Cap.GRP, first, second, Tres.NODE)
     most = own if qos == UNSET else min(own, cap_of(memory, Cap.GRP, qos, Tres.NODE))
-    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
+    holder = memory.jobs.association[job]
     if holder != UNSET and own == NO_LIMIT and cap_of(memory, Cap.MAX_JOB, holder, Tres.NODE) != UNSET:
         most = min(most, cap_of(memory, Cap.MAX_JOB, holder, Tres.NODE))
     while qos == UNSET and holder != UNSET:
         if cap_of(memory, Cap.GRP, holder, Tres.NODE) != UNSET:
             most = min(most, cap_of(memory, Cap.GRP, holder, Tres.NODE))
-        holder = memory.holders[Holder.PARENT, holder]
+        holder = memory.holders.parent[holder]
     return int(most)

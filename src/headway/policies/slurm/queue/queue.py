@@ -11,11 +11,10 @@ from headway.engine.verbs import has_room
 from headway.jit.kernels import kernel, routine
 from headway.policies.slurm.queue.caps import first_qos, second_qos
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import Adapted, SlurmJob
-from headway.policies.slurm.tables.passes import Record, SlurmClock
+from headway.policies.slurm.tables.jobs import Adapted
+from headway.policies.slurm.tables.passes import Records
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.settings import Mode, Preemption, Setting, Waiver
-from headway.policies.slurm.tables.sites import Holder, Partition
+from headway.policies.slurm.tables.settings import Mode, Preemption, Waiver
 
 GONE = -1
 """The job of a record whose job has started."""
@@ -27,11 +26,11 @@ FOR_RESERVATION = 1 << 20
 @kernel
 def may_preempt(memory: Memory, job: int, part: int, other: int, others_part: int) -> bool:
     """Whether a job in a partition may take the place of another one in its partition."""
-    kind = memory.settings[Setting.PREEMPTION]
+    kind = memory.settings.preemption
     if kind == Preemption.BY_TIER:
-        lower = memory.partitions[Partition.TIER, others_part] < memory.partitions[Partition.TIER, part]
-        return bool(lower and memory.partitions[Partition.PREEMPT, others_part] != Mode.OFF)
-    qos, others = memory.jobs[SlurmJob.QOS, job], memory.jobs[SlurmJob.QOS, other]
+        lower = memory.partitions.tier[others_part] < memory.partitions.tier[part]
+        return bool(lower and memory.partitions.preempt[others_part] != Mode.OFF)
+    qos, others = memory.jobs.qos[job], memory.jobs.qos[other]
     return bool(
         kind == Preemption.BY_QOS and qos >= 0 and others >= 0 and memory.may_preempt[qos, others] > 0
     )
@@ -41,23 +40,23 @@ def may_preempt(memory: Memory, job: int, part: int, other: int, others_part: in
 def comes_first(memory: Memory, a: int, b: int) -> bool:
     """Whether the record at place ``a`` comes before the one at ``b``."""
     queue, jobs = memory.queue, memory.jobs
-    job, other = queue[Record.JOB, a], queue[Record.JOB, b]
-    if memory.settings[Setting.PREEMPTION] != Preemption.OFF:
-        part, others_part = queue[Record.PARTITION, a], queue[Record.PARTITION, b]
+    job, other = queue.job[a], queue.job[b]
+    if memory.settings.preemption != Preemption.OFF:
+        part, others_part = queue.partition[a], queue.partition[b]
         if may_preempt(memory, job, part, other, others_part):
             return True
         if may_preempt(memory, other, others_part, job, part):
             return False
-    if queue[Record.TIER, a] != queue[Record.TIER, b]:
-        return bool(queue[Record.TIER, a] > queue[Record.TIER, b])
-    if queue[Record.PRIORITY, a] != queue[Record.PRIORITY, b]:
-        return bool(queue[Record.PRIORITY, a] > queue[Record.PRIORITY, b])
-    if jobs[SlurmJob.ENTERED, job] != jobs[SlurmJob.ENTERED, other]:
-        return bool(jobs[SlurmJob.ENTERED, job] < jobs[SlurmJob.ENTERED, other])
-    if jobs[SlurmJob.FIRST_TASK, job] != jobs[SlurmJob.FIRST_TASK, other]:
-        return bool(jobs[SlurmJob.FIRST_TASK, job] < jobs[SlurmJob.FIRST_TASK, other])
-    if queue[Record.PLACE, a] != queue[Record.PLACE, b]:
-        return bool(queue[Record.PLACE, a] < queue[Record.PLACE, b])
+    if queue.tier[a] != queue.tier[b]:
+        return bool(queue.tier[a] > queue.tier[b])
+    if queue.priority[a] != queue.priority[b]:
+        return bool(queue.priority[a] > queue.priority[b])
+    if jobs.entered[job] != jobs.entered[other]:
+        return bool(jobs.entered[job] < jobs.entered[other])
+    if jobs.first_task[job] != jobs.first_task[other]:
+        return bool(jobs.first_task[job] < jobs.first_task[other])
+    if queue.place[a] != queue.place[b]:
+        return bool(queue.place[a] < queue.place[b])
     return bool(job < other)
 
 
@@ -72,10 +71,10 @@ def move(memory: Memory, source: int, target: int) -> None:
 def stands_first(memory: Memory, a: int, b: int) -> bool:
     """Whether the record at place ``a`` comes before the one at ``b`` in Slurm's list of jobs."""
     queue = memory.queue
-    for row in (Record.LISTED, Record.PLACE):
+    for row in (Records["listed"], Records["place"]):
         if queue[row, a] != queue[row, b]:
             return bool(queue[row, a] < queue[row, b])
-    return bool(queue[Record.JOB, a] < queue[Record.JOB, b])
+    return bool(queue.job[a] < queue.job[b])
 
 
 @kernel
@@ -96,7 +95,7 @@ def sift_in(memory: Memory, place: int, gap: int, listed: bool) -> None:
 @routine
 def sort_records(memory: Memory, listed: bool) -> None:
     """Put the records in the order of the queue, or of Slurm's list of jobs; most of them are."""
-    count = memory.clock[SlurmClock.QUEUED]
+    count = memory.clock.queued
     gap = 1
     while gap < count // 9:
         gap = 3 * gap + 1
@@ -109,34 +108,34 @@ def sort_records(memory: Memory, listed: bool) -> None:
 @kernel
 def sort_queue(memory: Memory) -> None:
     """Put the records in order again, unless each pass does so for itself."""
-    if memory.settings[Setting.CIRCLES] == 0:
+    if memory.settings.circles == 0:
         sort_records(memory, False)
 
 
 @kernel
 def shortest_limit(memory: Memory, job: int) -> int:
     """The shortest time limit in minutes that a job accepts."""
-    shortest = memory.jobs[SlurmJob.MINUTES_MIN, job]
-    return int(memory.jobs[SlurmJob.LIMIT, job] if shortest == UNSET else shortest)
+    shortest = memory.jobs.minutes_min[job]
+    return int(memory.jobs.limit[job] if shortest == UNSET else shortest)
 
 
 @kernel
 def waives(memory: Memory, job: int, bound: int) -> bool:
     """Whether the QOS of a job waives a bound of its partitions (:class:`Waiver`)."""
-    if memory.settings[Setting.WAIVES] == 0 or memory.jobs[SlurmJob.QOS, job] == UNSET:
+    if memory.settings.waives == 0 or memory.jobs.qos[job] == UNSET:
         return False
-    return bool(memory.holders[Holder.WAIVES, memory.jobs[SlurmJob.QOS, job]] & bound)
+    return bool(memory.holders.waives[memory.jobs.qos[job]] & bound)
 
 
 @kernel
 def bound_against(memory: Memory, job: int, part: int) -> int:
     """The bound of a partition that keeps a job out of it for good (:class:`Reason`); 0: none does."""
-    partitions, most_asked = memory.partitions, memory.jobs[SlurmJob.MAX_NODES, job]
-    nodes, longest = memory.jobs[SlurmJob.MIN_NODES, job], partitions[Partition.MAX_MINUTES, part]
-    most = partitions[Partition.MAX_NODES, part]
-    if nodes > partitions[Partition.NODES, part]:
+    partitions, most_asked = memory.partitions, memory.jobs.max_nodes[job]
+    nodes, longest = memory.jobs.min_nodes[job], partitions.max_minutes[part]
+    most = partitions.max_nodes[part]
+    if nodes > partitions.nodes[part]:
         return Reason.PARTITION_NODE_LIMIT
-    if nodes < partitions[Partition.MIN_NODES, part] and not waives(memory, job, Waiver.MIN_NODES):
+    if nodes < partitions.min_nodes[part] and not waives(memory, job, Waiver.MIN_NODES):
         return Reason.PARTITION_NODE_LIMIT
     if most != UNSET and max(nodes, most_asked) > most and not waives(memory, job, Waiver.MAX_NODES):
         return Reason.PARTITION_NODE_LIMIT
@@ -148,20 +147,20 @@ def bound_against(memory: Memory, job: int, part: int) -> int:
 @kernel
 def adapt(memory: Memory, record: int) -> None:
     """Let the job of a record ask for what its partition makes of its request."""
-    job = memory.queue[Record.JOB, record]
-    row, first = memory.jobs[SlurmJob.ADAPTED, job], WAYS * memory.queue[Record.PLACE, record]
+    job = memory.queue.job[record]
+    row, place = memory.jobs.adapted[job], memory.queue.place[record]
     if row != UNSET:
-        memory.jobs[SlurmJob.CPUS, job] = memory.adapted[first + Adapted.CPUS, row]
-        memory.jobs[SlurmJob.CPUS_PER_TASK, job] = memory.adapted[first + Adapted.CPUS_PER_TASK, row]
-        memory.jobs[SlurmJob.MEMORY_CPU, job] = memory.adapted[first + Adapted.MEMORY_CPU, row]
-        memory.jobs[SlurmJob.NODE_CPUS, job] = memory.adapted[first + Adapted.NODE_CPUS, row]
+        memory.jobs.cpus[job] = memory.adapted.cpus[place, row]
+        memory.jobs.cpus_per_task[job] = memory.adapted.cpus_per_task[place, row]
+        memory.jobs.memory_cpu[job] = memory.adapted.memory_cpu[place, row]
+        memory.jobs.node_cpus[job] = memory.adapted.node_cpus[place, row]
 
 
 @routine
 def enqueue(state: State, job: int) -> None:
     """Give a job its records, each where it belongs."""
     memory = state.memory
-    asked = memory.jobs[SlurmJob.PARTITIONS, job]
+    asked = memory.jobs.partitions[job]
     for place in range(memory.lists.shape[1]):
         part = memory.lists[asked, place]
         if part < 0:
@@ -169,52 +168,52 @@ def enqueue(state: State, job: int) -> None:
         against = bound_against(memory, job, part)
         if memory.standing[asked, place] == Reason.PARTITION_CONFIG:
             against = Reason.PARTITION_CONFIG
-        row = memory.jobs[SlurmJob.ADAPTED, job]
-        if row != UNSET and memory.adapted[WAYS * place + Adapted.CPUS, row] < 0:
+        row = memory.jobs.adapted[job]
+        if row != UNSET and memory.adapted.cpus[place, row] < 0:
             against = Reason.MEMORY_LIMIT
         if against != Reason.NONE:
-            memory.jobs[SlurmJob.REASON, job] = against
+            memory.jobs.reason[job] = against
             continue
-        end = memory.clock[SlurmClock.QUEUED]
+        end = memory.clock.queued
         if not has_room(state, end + 1, memory.queue):  # the last place is for a record that is being moved
             return
-        memory.queue[Record.JOB, end] = job
-        memory.queue[Record.PARTITION, end] = part
-        memory.queue[Record.TIER, end] = memory.partitions[Partition.TIER, part]
-        if memory.jobs[SlurmJob.RESERVATION, job] != UNSET:
-            memory.queue[Record.TIER, end] += FOR_RESERVATION
-        memory.queue[Record.PRIORITY, end] = memory.jobs[SlurmJob.PRIORITY, job]
-        memory.queue[Record.PLACE, end] = place
-        memory.clock[SlurmClock.QUEUED] = end + 1
+        memory.queue.job[end] = job
+        memory.queue.partition[end] = part
+        memory.queue.tier[end] = memory.partitions.tier[part]
+        if memory.jobs.reservation[job] != UNSET:
+            memory.queue.tier[end] += FOR_RESERVATION
+        memory.queue.priority[end] = memory.jobs.priority[job]
+        memory.queue.place[end] = place
+        memory.clock.queued = end + 1
 
 
 @routine
 def leave_queue(memory: Memory, job: int) -> None:
     """Make gaps of a job's records."""
-    for place in range(memory.clock[SlurmClock.QUEUED]):
-        if memory.queue[Record.JOB, place] == job:
-            memory.queue[Record.JOB, place] = GONE
+    for place in range(memory.clock.queued):
+        if memory.queue.job[place] == job:
+            memory.queue.job[place] = GONE
 
 
 @routine
 def close_gaps(memory: Memory) -> None:
     """Move the records together."""
     count = 0
-    for place in range(memory.clock[SlurmClock.QUEUED]):
-        if memory.queue[Record.JOB, place] != GONE:
+    for place in range(memory.clock.queued):
+        if memory.queue.job[place] != GONE:
             if count != place:
                 move(memory, place, count)
             count += 1
-    memory.clock[SlurmClock.QUEUED] = count
+    memory.clock.queued = count
 
 
 @kernel
 def minutes_in(memory: Memory, job: int, part: int) -> int:
     """A job's time limit in a partition in minutes: its own, at most the partition's; a year without any."""
-    longest = memory.partitions[Partition.MAX_MINUTES, part]
+    longest = memory.partitions.max_minutes[part]
     if longest == UNSET:
         longest = YEAR
-    limit = memory.jobs[SlurmJob.LIMIT, job]
+    limit = memory.jobs.limit[job]
     if limit == UNSET:
         return int(longest)
     return int(limit if waives(memory, job, Waiver.TIME) else min(limit, longest))
@@ -227,7 +226,7 @@ YEAR = 365 * 24 * 60
 @kernel
 def shortest_in(memory: Memory, job: int, part: int) -> int:
     """The time limit in minutes that backfill plans with: the shortest that the job accepts."""
-    shortest = memory.jobs[SlurmJob.MINUTES_MIN, job]
+    shortest = memory.jobs.minutes_min[job]
     minutes = minutes_in(memory, job, part)
     return int(minutes if shortest == UNSET else min(minutes, shortest))
 
@@ -235,9 +234,9 @@ def shortest_in(memory: Memory, job: int, part: int) -> int:
 @kernel
 def standing_in(memory: Memory, job: int, part: int) -> int:
     """Why a job that waits for a partition may not start in it (:class:`Reason`); 0: it may."""
-    if memory.settings[Setting.RESTRICTS] == 0:
+    if memory.settings.restricts == 0:
         return Reason.NONE
-    asked = memory.jobs[SlurmJob.PARTITIONS, job]
+    asked = memory.jobs.partitions[job]
     for place in range(memory.lists.shape[1]):
         if memory.lists[asked, place] == part:
             return int(memory.standing[asked, place])
@@ -248,17 +247,17 @@ def standing_in(memory: Memory, job: int, part: int) -> int:
 def priority_bound(memory: Memory, job: int, part: int) -> int:
     """The least priority at which a job keeps nodes from others: by a QOS, if limits are enforced, or as the
     site says."""
-    bounds, enforced = memory.holders[Holder.MIN_PRIORITY], memory.settings[Setting.ENFORCE] > 0
+    bounds, enforced = memory.holders.min_priority, memory.settings.enforce > 0
     for qos in (first_qos(memory, job, part), second_qos(memory, job, part)):
         if enforced and qos != UNSET and bounds[qos] > 0:
             return int(bounds[qos])
-    return int(memory.settings[Setting.BF_MIN_PRIORITY])
+    return int(memory.settings.bf_min_priority)
 
 
 @kernel
 def holds_back(memory: Memory, place: int, now: int) -> bool:
     """Whether the job of a record may keep nodes from others: its priority and its age are enough."""
-    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-    if memory.queue[Record.PRIORITY, place] < priority_bound(memory, job, part):
+    job, part = memory.queue.job[place], memory.queue.partition[place]
+    if memory.queue.priority[place] < priority_bound(memory, job, part):
         return False
-    return bool(now - memory.jobs[SlurmJob.BEGIN, job] >= memory.settings[Setting.BF_MIN_AGE])
+    return bool(now - memory.jobs.begin[job] >= memory.settings.bf_min_age)

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
+from headway.jit.rows import zeros
 from headway.policies.slurm.queue.fairshare import PARENT
 from headway.policies.slurm.setup.levels import mode_of
 from headway.policies.slurm.tables.controller import UNSET
-from headway.policies.slurm.tables.passes import Rank
+from headway.policies.slurm.tables.passes import Ranks
 from headway.policies.slurm.tables.settings import Waiver
-from headway.policies.slurm.tables.sites import Cap, Factor, Holder, Tres, Usage
+from headway.policies.slurm.tables.sites import Cap, Factors, Holders, Tres, Usage
 from headway.site import Site
 from headway.site.model import Limits
 from headway.site.modelled import is_weighed
@@ -36,9 +37,9 @@ def or_unset(value: int | None) -> int:
     return UNSET if value is None else value
 
 
-def factors(site: Site, holders: int) -> npt.NDArray[np.float64]:
+def factors(site: Site, holders: int) -> Factors:
     """Factors of partitions, QOS and associations, of the largest there is; as they are with NO_NORMAL_*."""
-    table = np.zeros((len(Factor), max(holders, len(site.partitions), 1)), np.float64)
+    table = zeros(Factors, max(holders, len(site.partitions), 1))
 
     flags = set(site.config.list("PriorityFlags"))
 
@@ -47,66 +48,66 @@ def factors(site: Site, holders: int) -> npt.NDArray[np.float64]:
         if largest > 0:
             table[row, first : first + len(given)] = [value / largest for value in given]
 
-    of_largest(Factor.PARTITION, 0, [one.job_factor for one in site.partitions], "NO_NORMAL_PART")
-    of_largest(Factor.QOS, 0, [qos.priority for qos in site.qos], "NO_NORMAL_QOS")
+    of_largest(Factors["partition"], 0, [one.job_factor for one in site.partitions], "NO_NORMAL_PART")
+    of_largest(Factors["qos"], 0, [qos.priority for qos in site.qos], "NO_NORMAL_QOS")
     priorities = [one.priority for one in site.associations]
-    of_largest(Factor.ASSOCIATION, len(site.qos), priorities, "NO_NORMAL_ASSOC")
+    of_largest(Factors["association"], len(site.qos), priorities, "NO_NORMAL_ASSOC")
     return table
 
 
 @once
-def holder_rows(site: Site) -> Table:
+def holder_rows(site: Site) -> Holders:
     """QOS, then associations: shares, tree and limits that are no resources."""
     qos, count = len(site.qos), len(site.qos) + len(site.associations)
-    rows = np.full((len(Holder), max(count, 1)), UNSET, np.int64)
+    rows = Holders(np.full((len(Holders), max(count, 1)), UNSET, np.int64))
     rows[
         [
-            Holder.SUBMITTED,
-            Holder.AGEING,
-            Holder.IS_USER,
-            Holder.RUNNING,
-            Holder.NO_DECAY,
-            Holder.OVER_PARTITION,
-            Holder.NO_RESERVE,
-            Holder.WAIVES,
+            Holders["submitted"],
+            Holders["ageing"],
+            Holders["is_user"],
+            Holders["running"],
+            Holders["no_decay"],
+            Holders["over_partition"],
+            Holders["no_reserve"],
+            Holders["waives"],
         ]
     ] = 0
     for h, one in enumerate(site.qos):
         flags = {flag.upper() for flag in one.flags}
-        rows[Holder.NO_DECAY, h] = "NODECAY" in flags
-        rows[Holder.OVER_PARTITION, h] = "OVERPARTQOS" in flags
-        rows[Holder.NO_RESERVE, h] = "NORESERVE" in flags
-        rows[Holder.WAIVES, h] = sum(bound for name, bound in WAIVERS.items() if name in flags)
-        rows[Holder.MIN_PRIORITY, h] = or_unset(one.min_prio_threshold)
-        rows[Holder.PRIORITY, h] = one.priority
-        rows[Holder.EXEMPT, h] = or_unset(one.preempt_exempt_seconds)
-        rows[Holder.PREEMPT, h] = mode_of(site, one.preempt_mode)
-        rows[Holder.GRACE, h] = one.grace_seconds
+        rows.no_decay[h] = "NODECAY" in flags
+        rows.over_partition[h] = "OVERPARTQOS" in flags
+        rows.no_reserve[h] = "NORESERVE" in flags
+        rows.waives[h] = sum(bound for name, bound in WAIVERS.items() if name in flags)
+        rows.min_priority[h] = or_unset(one.min_prio_threshold)
+        rows.priority[h] = one.priority
+        rows.exempt[h] = or_unset(one.preempt_exempt_seconds)
+        rows.preempt[h] = mode_of(site, one.preempt_mode)
+        rows.grace[h] = one.grace_seconds
         _limits(rows, h, one.limits)
     for h, association in enumerate(site.associations, start=qos):
-        rows[Holder.PARENT, h] = UNSET if association.parent < 0 else qos + association.parent
-        rows[Holder.SHARES, h] = association.shares
-        rows[Holder.IS_USER, h] = bool(association.user)
+        rows.parent[h] = UNSET if association.parent < 0 else qos + association.parent
+        rows.shares[h] = association.shares
+        rows.is_user[h] = bool(association.user)
         _limits(rows, h, association.limits)
     return rows
 
 
-def _limits(rows: Table, h: int, limits: Limits) -> None:
+def _limits(rows: Holders, h: int, limits: Limits) -> None:
     for row, value in (
-        (Holder.GRP_JOBS, limits.grp_jobs),
-        (Holder.GRP_WALL, limits.grp_wall_minutes),
-        (Holder.MAX_JOBS, limits.max_jobs),
-        (Holder.MAX_WALL, limits.max_wall_minutes),
-        (Holder.MAX_JOBS_USER, limits.max_jobs_per_user),
-        (Holder.MAX_JOBS_ACCOUNT, limits.max_jobs_per_account),
-        (Holder.GRP_SUBMIT, limits.grp_submit),
-        (Holder.MAX_SUBMIT, limits.max_submit),
-        (Holder.MAX_SUBMIT_USER, limits.max_submit_per_user),
-        (Holder.MAX_SUBMIT_ACCOUNT, limits.max_submit_per_account),
-        (Holder.GRP_AGEING, limits.grp_jobs_accrue),
-        (Holder.MAX_AGEING, limits.max_jobs_accrue),
-        (Holder.MAX_AGEING_USER, limits.max_jobs_accrue_per_user),
-        (Holder.MAX_AGEING_ACCOUNT, limits.max_jobs_accrue_per_account),
+        (Holders["grp_jobs"], limits.grp_jobs),
+        (Holders["grp_wall"], limits.grp_wall_minutes),
+        (Holders["max_jobs"], limits.max_jobs),
+        (Holders["max_wall"], limits.max_wall_minutes),
+        (Holders["max_jobs_user"], limits.max_jobs_per_user),
+        (Holders["max_jobs_account"], limits.max_jobs_per_account),
+        (Holders["grp_submit"], limits.grp_submit),
+        (Holders["max_submit"], limits.max_submit),
+        (Holders["max_submit_user"], limits.max_submit_per_user),
+        (Holders["max_submit_account"], limits.max_submit_per_account),
+        (Holders["grp_ageing"], limits.grp_jobs_accrue),
+        (Holders["max_ageing"], limits.max_jobs_accrue),
+        (Holders["max_ageing_user"], limits.max_jobs_accrue_per_user),
+        (Holders["max_ageing_account"], limits.max_jobs_accrue_per_account),
     ):
         rows[row, h] = or_unset(value)
 
@@ -171,25 +172,25 @@ def other_resources(site: Site) -> list[str]:
     return [name for name in names if name not in NAMED]
 
 
-def usage_rows(site: Site, first: int) -> npt.NDArray[np.float64]:
+def usage_rows(site: Site, first: int) -> Usage:
     """Usage when the simulation begins (s since 1970), shares of each level, usage factors."""
     qos, count = len(site.qos), len(site.qos) + len(site.associations)
-    rows = np.zeros((len(Usage), max(count, 1)), np.float64)
-    rows[[Usage.FACTOR, Usage.LIMIT_FACTOR]] = 1.0
-    rows[Usage.FACTOR, :qos] = [one.usage_factor for one in site.qos]
+    rows = zeros(Usage, max(count, 1))
+    rows[[Usage["factor"], Usage["limit_factor"]]] = 1.0
+    rows.factor[:qos] = [one.usage_factor for one in site.qos]
     safe = ["USAGEFACTORSAFE" in {flag.upper() for flag in one.flags} for one in site.qos]
-    rows[Usage.LIMIT_FACTOR, :qos] = np.where(safe, rows[Usage.FACTOR, :qos], 1.0)
+    rows.limit_factor[:qos] = np.where(safe, rows.factor[:qos], 1.0)
     level: dict[int, int] = {}
     for one in site.associations:
         if one.shares != PARENT:
             level[one.parent] = level.get(one.parent, 0) + one.shares
     used = usage_at(site, first)
     for h, one in enumerate(site.associations, start=qos):
-        rows[Usage.RAW, h] = used.get((one.account, one.user), 0.0)
+        rows.raw[h] = used.get((one.account, one.user), 0.0)
         if one.parent < 0:
-            rows[[Usage.SHARES_NORM, Usage.SHARES_PRODUCT], h] = 1.0
+            rows[[Usage["shares_norm"], Usage["shares_product"]], h] = 1.0
         elif one.shares != PARENT and level.get(one.parent):
-            rows[Usage.SHARES_NORM, h] = one.shares / level[one.parent]
+            rows.shares_norm[h] = one.shares / level[one.parent]
     return rows
 
 
@@ -227,8 +228,8 @@ def tres_whole(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
 
 
 @once
-def ranks(site: Site) -> Table:
+def ranks(site: Site) -> Ranks:
     """Space to rank users in; the order begins as the associations are listed."""
-    table = np.zeros((len(Rank), max(len(site.associations), 1)), np.int64)
-    table[Rank.ORDER, : len(site.associations)] = len(site.qos) + np.arange(len(site.associations))
+    table = zeros(Ranks, max(len(site.associations), 1))
+    table.order[: len(site.associations)] = len(site.qos) + np.arange(len(site.associations))
     return table

@@ -17,9 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from headway.engine.tables import Table
+from headway.jit.rows import zeros
 from headway.policies.slurm.nodes.cores import WORD
 from headway.policies.slurm.setup.life import counted, gres_total, keeps_forced_off
-from headway.policies.slurm.tables.life import Level
+from headway.policies.slurm.tables.life import Levels
 from headway.policies.slurm.tables.settings import Mode
 from headway.site import Site
 from headway.site.model import Partition
@@ -93,11 +94,11 @@ def _tier_and_rule(site: Site, partition: Partition) -> tuple[int, bool]:
 
 
 @once
-def level_table(site: Site) -> Table:
+def level_table(site: Site) -> Levels:
     """[Level, level]; none where nobody is suspended for others."""
     found = levels(site) if suspends(site) else []
-    table = np.zeros((len(Level), len(found)), np.int64)
-    table[: Level.DEALT] = np.array(found, np.int64).reshape(-1, Level.DEALT).T
+    table = zeros(Levels, len(found))
+    table[: Levels["dealt"]] = np.array(found, np.int64).reshape(-1, Levels["dealt"]).T
     return table
 
 

@@ -14,10 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
+from headway.jit.rows import zeros
 from headway.policies.slurm.setup.versions import SHARED_BY_REQUEST
 from headway.policies.slurm.tables.controller import UNSET
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import After, Array, Dependency, Happening, Licence, Reservation, What
+from headway.policies.slurm.tables.jobs import SlurmJobs
+from headway.policies.slurm.tables.life import (
+    After,
+    Arrays,
+    Dependencies,
+    Happenings,
+    Licences,
+    Reservations,
+    What,
+)
 from headway.site import Site, values
 from headway.site.happenings import times_of
 from headway.site.model import Partition
@@ -40,25 +49,25 @@ class Life:
     def __init__(self, site: Site, count: int, origin: int, column, labels) -> None:  # type: ignore[no-untyped-def]
         self.site, self.count, self.origin = site, count, origin
         self.column, self.labels = column, labels
-        self.arrays = np.zeros((len(Array), 0), np.int64)
-        self.dependencies = np.zeros((len(Dependency), 0), np.int64)
+        self.arrays = zeros(Arrays, 0)
+        self.dependencies = zeros(Dependencies, 0)
         self.required = np.zeros((1, -(-len(site.nodes) // 8) * 8), np.uint8)
         self.cancelled_at = np.full(count, NEVER)
         self.by_users: list[tuple[int, int, int]] = []
         """Jobs that are released or cancelled: when, which of the two, and the job."""
 
-    def fill(self, rows: Table) -> None:
+    def fill(self, rows: SlurmJobs) -> None:
         """Fill the rows of jobs that belong here."""
         submit, texts, codes = (
-            rows[SlurmJob.BEGIN].copy(),
+            rows.begin.copy(),
             self.labels("end_by"),
             self.column("end_by", UNSET),
         )
         for job in np.flatnonzero((codes >= 0) & (codes < len(texts))).tolist():
-            rows[SlurmJob.DEADLINE, job] = moment(texts[codes[job]], int(submit[job]), UNSET)
+            rows.deadline[job] = moment(texts[codes[job]], int(submit[job]), UNSET)
         after = self.column("cancelled_after", UNSET)
         self.cancelled_at = np.where(after >= 0, submit + after // SECOND, NEVER)
-        rows[SlurmJob.CANCELLED] = after >= 0
+        rows.cancelled[:] = after >= 0
         self.by_users = [
             (int(self.cancelled_at[job]), What.CANCEL, job) for job in np.flatnonzero(after >= 0).tolist()
         ]
@@ -68,50 +77,46 @@ class Life:
             for name, places in named
             if not self.site.reservations[places[0]].has("ANY_NODES")
         }
-        rows[SlurmJob.RESERVATION] = self.coded("reservation", lambda name: reserved.get(name, UNSET), UNSET)
+        rows.reservation[:] = self.coded("reservation", lambda name: reserved.get(name, UNSET), UNSET)
         self.fill_arrays(rows)
         self.fill_begins(rows)
         self.fill_dependencies(rows)
-        rows[SlurmJob.SUCCEEDS] = np.isin(self.column("status", 1), (1, UNSET))
-        rows[SlurmJob.OUTCOME] = rows[SlurmJob.ATTEMPTS] = 0
+        rows.succeeds[:] = np.isin(self.column("status", 1), (1, UNSET))
+        rows.outcome[:] = rows.attempts[:] = 0
         shortest = self.column("time_min", UNSET)
-        rows[SlurmJob.MINUTES_MIN] = np.where(shortest > 0, -(-shortest // MINUTE), UNSET)
+        rows.minutes_min[:] = np.where(shortest > 0, -(-shortest // MINUTE), UNSET)
         asked = self.column("requeue", UNSET)
         by_default = self.site.config.number("JobRequeue") > 0
-        rows[SlurmJob.REQUEUES] = np.where(asked == UNSET, by_default, asked > 0)
+        rows.requeues[:] = np.where(asked == UNSET, by_default, asked > 0)
         asked = self.column("kill_invalid", UNSET)
-        rows[SlurmJob.KILL_INVALID] = np.where(
-            asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked
-        )
-        rows[SlurmJob.ACCEPTED] = (self.column("recorded_start", UNSET) >= 0) | (rows[SlurmJob.CANCELLED] > 0)
-        rows[SlurmJob.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
+        rows.kill_invalid[:] = np.where(asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked)
+        rows.accepted[:] = (self.column("recorded_start", UNSET) >= 0) | (rows.cancelled > 0)
+        rows.required[:] = self.coded("required_nodes", self.required_set, 0)
         side_by_side = self.column("contiguous", 0) > 0
-        for job in np.flatnonzero((rows[SlurmJob.REQUIRED] > 0) & side_by_side).tolist():
-            rows[SlurmJob.REQUIRED, job] = self.without_gaps(rows[SlurmJob.REQUIRED, job])
+        for job in np.flatnonzero((rows.required > 0) & side_by_side).tolist():
+            rows.required[job] = self.without_gaps(rows.required[job])
         self.go_on(rows, submit)
 
-    def go_on(self, rows: Table, submit: Table) -> None:
+    def go_on(self, rows: SlurmJobs, submit: Table) -> None:
         """Jobs from before the simulation: who ran has the nodes that it had, and waits for nobody."""
         since = self.column("since", UNSET)
         before = since != UNSET
-        rows[SlurmJob.SINCE] = np.where(before, since // SECOND + self.origin, UNSET)
-        rows[SlurmJob.ACCEPTED] |= before
-        rows[SlurmJob.RAN] = self.column("ran", 0)
-        ran = np.flatnonzero(rows[SlurmJob.RAN])
-        rows[SlurmJob.BEGIN, ran] = submit[ran]
-        for row in (SlurmJob.HELD, SlurmJob.KEPT_BACK, SlurmJob.DEPENDENCIES):
+        rows.since[:] = np.where(before, since // SECOND + self.origin, UNSET)
+        rows.accepted[:] |= before
+        rows.ran[:] = self.column("ran", 0)
+        ran = np.flatnonzero(rows.ran)
+        rows.begin[ran] = submit[ran]
+        for row in (SlurmJobs["held"], SlurmJobs["kept_back"], SlurmJobs["dependencies"]):
             rows[row, ran] = 0
         self.by_users = [
-            (at, what, job)
-            for at, what, job in self.by_users
-            if what != What.RELEASE or not rows[SlurmJob.RAN, job]
+            (at, what, job) for at, what, job in self.by_users if what != What.RELEASE or not rows.ran[job]
         ]
         names, codes = self.labels("node_list"), self.column("node_list", UNSET)
         for job in ran.tolist():
             places = self.node_places(names[codes[job]]) if 0 <= codes[job] < len(names) else []
             if places:
-                rows[SlurmJob.REQUIRED, job] = self.required_set(names[codes[job]])
-                rows[[SlurmJob.MIN_NODES, SlurmJob.MAX_NODES], job] = len(places)
+                rows.required[job] = self.required_set(names[codes[job]])
+                rows[[SlurmJobs["min_nodes"], SlurmJobs["max_nodes"]], job] = len(places)
 
     def coded(self, name: str, of_label, otherwise: int) -> Table:  # type: ignore[no-untyped-def]
         """What a function makes of the text of each job in a column of texts."""
@@ -145,22 +150,22 @@ class Life:
         self.required = np.vstack([self.required, row])
         return len(self.required) - 1
 
-    def fill_arrays(self, rows: Table) -> None:
+    def fill_arrays(self, rows: SlurmJobs) -> None:
         """Which tasks belong together, and how many of them may run at once."""
-        rows[SlurmJob.FIRST_TASK], rows[SlurmJob.ARRAY] = np.arange(self.count), UNSET
+        rows.first_task[:], rows.array[:] = np.arange(self.count), UNSET
         numbers = self.column("array", UNSET)
         in_array = np.flatnonzero(numbers >= 0)
         if not len(in_array):
             return
         names, first, place = np.unique(numbers[in_array], return_index=True, return_inverse=True)
-        rows[SlurmJob.ARRAY, in_array] = place
-        rows[SlurmJob.FIRST_TASK, in_array] = in_array[first][place]
-        self.arrays = np.full((len(Array), len(names)), UNSET, np.int64)
+        rows.array[in_array] = place
+        rows.first_task[in_array] = in_array[first][place]
+        self.arrays = Arrays(np.full((len(Arrays), len(names)), UNSET, np.int64))
         limit = self.column("array_limit", 0)[in_array[first]]
-        self.arrays[Array.LIMIT] = np.where(limit > 0, limit, UNSET)
-        self.arrays[[Array.RUNNING, Array.PLANS]] = 0
+        self.arrays.limit[:] = np.where(limit > 0, limit, UNSET)
+        self.arrays[[Arrays["running"], Arrays["plans"]]] = 0
 
-    def fill_begins(self, rows: Table) -> None:
+    def fill_begins(self, rows: SlurmJobs) -> None:
         """When jobs may start at the earliest; holds are released when the log says the job was eligible.
 
         A job that was cancelled before it was eligible, for no reason that the log gives, never is.
@@ -170,7 +175,7 @@ class Life:
         calls a job eligible only when the limit of its array lets it in, or its reservation has begun; a
         simulation finds out for itself when that is.
         """
-        submit = rows[SlurmJob.BEGIN].copy()
+        submit = rows.begin.copy()
         eligible = self.eligible()
         self.share_eligible(rows, eligible)
         later = np.maximum(eligible, submit)
@@ -178,12 +183,12 @@ class Life:
         depends = self.column("dependency", UNSET) >= 0
         asked = self.column("begin", UNSET) >= 0
         texts, codes = self.labels("begin"), self.column("begin", UNSET)
-        reserved = rows[SlurmJob.RESERVATION] != UNSET
-        rows[SlurmJob.BEGIN] = np.where(held | ((depends | reserved) & ~asked), submit, later)
+        reserved = rows.reservation != UNSET
+        rows.begin[:] = np.where(held | ((depends | reserved) & ~asked), submit, later)
         for job in np.flatnonzero(asked & (eligible <= submit)).tolist():
             at = int(submit[job])
-            rows[SlurmJob.BEGIN, job] = max(moment(texts[codes[job]], at, at), at)
-        rows[SlurmJob.HELD] = rows[SlurmJob.KEPT_BACK] = held
+            rows.begin[job] = max(moment(texts[codes[job]], at, at), at)
+        rows.held[:] = rows.kept_back[:] = held
         released = held & (later < self.cancelled_at)
         self.by_users += [(int(later[job]), What.RELEASE, job) for job in np.flatnonzero(released).tolist()]
 
@@ -198,23 +203,23 @@ class Life:
         otherwise = np.where(never, self.cancelled_at, UNSET)
         return np.where(eligible >= 0, eligible // SECOND + self.origin, otherwise)
 
-    def share_eligible(self, rows: Table, eligible: Table) -> None:
+    def share_eligible(self, rows: SlurmJobs, eligible: Table) -> None:
         """Let tasks of an array with a limit be eligible when the first of them was."""
         if not self.arrays.shape[1]:
             return
-        arrays = rows[SlurmJob.ARRAY]
-        limited = np.flatnonzero((arrays != UNSET) & (self.arrays[Array.LIMIT, arrays] != UNSET))
+        arrays = rows.array
+        limited = np.flatnonzero((arrays != UNSET) & (self.arrays.limit[arrays] != UNSET))
         first = np.full(self.arrays.shape[1], np.iinfo(np.int64).max)
         np.minimum.at(first, arrays[limited], eligible[limited])
         eligible[limited] = first[arrays[limited]]
 
-    def fill_dependencies(self, rows: Table) -> None:
+    def fill_dependencies(self, rows: SlurmJobs) -> None:
         """Whom jobs wait for: jobs of the log by their numbers; others are over already.
 
         A job that waits for none of the log, perhaps for one that was cancelled before it ran, is eligible
         when the log says that it was.
         """
-        rows[[SlurmJob.DEPENDS, SlurmJob.DEPENDENCIES, SlurmJob.DEPENDS_ON_ANY]] = 0
+        rows[[SlurmJobs["depends"], SlurmJobs["dependencies"], SlurmJobs["depends_on_any"]]] = 0
         texts, codes = self.labels("dependency"), self.column("dependency", UNSET)
         dependent = np.flatnonzero((codes >= 0) & (codes < len(texts)))
         if not len(dependent):
@@ -231,13 +236,13 @@ class Life:
                 first = len(entries)
                 entries += self.entries(text, job, targets, alone, first)
                 shared[text] = first, len(entries) - first
-            rows[SlurmJob.DEPENDS, job], rows[SlurmJob.DEPENDENCIES, job] = shared[text]
-            rows[SlurmJob.DEPENDS_ON_ANY, job] = "?" in text
-            if rows[SlurmJob.DEPENDENCIES, job] > 0:
-                rows[SlurmJob.KEPT_BACK, job] = 1
-            elif not rows[SlurmJob.HELD, job]:
-                rows[SlurmJob.BEGIN, job] = max(rows[SlurmJob.BEGIN, job], eligible[job])
-        self.dependencies = np.array(entries, np.int64).reshape(-1, len(Dependency)).T.copy()
+            rows.depends[job], rows.dependencies[job] = shared[text]
+            rows.depends_on_any[job] = "?" in text
+            if rows.dependencies[job] > 0:
+                rows.kept_back[job] = 1
+            elif not rows.held[job]:
+                rows.begin[job] = max(rows.begin[job], eligible[job])
+        self.dependencies = Dependencies(np.array(entries, np.int64).reshape(-1, len(Dependencies)).T.copy())
 
     def jobs_by_number(self) -> dict[str, list[int]]:
         """The jobs of each number: a job, a task as 12_3, all tasks of an array."""
@@ -340,7 +345,7 @@ def moment(text: str, submit: int, otherwise: int) -> int:
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
 
 
-def reservation_tables(site: Site, last: int, ahead: int) -> tuple[Table, npt.NDArray[np.uint8]]:
+def reservation_tables(site: Site, last: int, ahead: int) -> tuple[Reservations, npt.NDArray[np.uint8]]:
     """Reservations and their nodes, until ``ahead`` seconds after the ``last`` submission.
 
     Those that recur stand behind the others again, once for each further time. Of those with one name only
@@ -348,21 +353,21 @@ def reservation_tables(site: Site, last: int, ahead: int) -> tuple[Table, npt.ND
     """
     times = list(times_of(site.reservations, last, ahead))
     times.sort(key=lambda time: time[1] > site.reservations[time[0]].start)
-    table = np.full((len(Reservation), len(times)), UNSET, np.int64)
+    table = Reservations(np.full((len(Reservations), len(times)), UNSET, np.int64))
     sets = np.zeros((len(times), -(-len(site.nodes) // 8) * 8), np.uint8)
     for which, (place, start, end) in enumerate(times):
         one = site.reservations[place]
         sets[which, list(one.nodes or site_nodes(site, one))] = 1
         everything = one.has("ALL_NODES") or len(one.nodes) == len(site.nodes)
-        table[: Reservation.NEXT, which] = [
+        table[: Reservations["next"], which] = [
             one.announced or 0, start, end, one.has("MAINT"), one.has("FLEX"), everything, one.has("OVERLAP"),
             one.recurs, partition_of(site, one),
         ]  # fmt: skip
     for places in by_name([replace(site.reservations[at], start=start) for at, start, _ in times]).values():
         for before, after in pairwise(places):
-            table[Reservation.NEXT, before] = after
-            known = max(table[Reservation.END, before], table[Reservation.KNOWN, after])
-            table[Reservation.KNOWN, after] = known
+            table.next[before] = after
+            known = max(table.end[before], table.known[after])
+            table.known[after] = known
     return table, sets
 
 
@@ -406,8 +411,8 @@ def usage_resets(site: Site, first: int, last: int) -> Iterator[int]:
 
 
 def happenings(
-    site: Site, reservations: Table, by_users: list[tuple[int, int, int]], first: int, last: int
-) -> Table:
+    site: Site, reservations: Reservations, by_users: list[tuple[int, int, int]], first: int, last: int
+) -> Happenings:
     """All that happens beside jobs coming and ending, by time, for submissions between two seconds."""
     found = list(by_users)
     found += [(day, What.RESET, 0) for day in usage_resets(site, first, last + 30 * DAY)]
@@ -425,10 +430,10 @@ def happenings(
         found.append((event.start, What.NODE_DOWN if event.ends_jobs else What.NODE_DRAINS, node))
         if event.end is not None:
             found.append((event.end, What.NODE_UP, node))
-    for row in (Reservation.KNOWN, Reservation.START, Reservation.END):
+    for row in (Reservations["known"], Reservations["start"], Reservations["end"]):
         found += [(int(t), What.RESERVATION, which) for which, t in enumerate(reservations[row]) if t > 0]
     found.sort(key=lambda entry: entry[0])
-    return np.array(found, np.int64).reshape(-1, len(Happening)).T.copy()
+    return Happenings(np.array(found, np.int64).reshape(-1, len(Happenings)).T.copy())
 
 
 @once
@@ -539,11 +544,11 @@ def gres_total(site: Site) -> Table:
     ).reshape(len(names), len(site.nodes))
 
 
-def licence_tables(site: Site, count: int, life: Life) -> tuple[Table, Table]:
+def licence_tables(site: Site, count: int, life: Life) -> tuple[Licences, Table]:
     """Licences of the cluster, and what jobs ask of them."""
     names = list(site.licenses)
-    table = np.zeros((len(Licence), len(names)), np.int64)
-    table[Licence.TOTAL] = [site.licenses[name] for name in names]
+    table = zeros(Licences, len(names))
+    table.total[:] = [site.licenses[name] for name in names]
     asked = np.zeros((len(names), count), np.int64)
     for place, name in enumerate(names):
         asked[place] = life.coded("licenses", lambda text, name=name: licences_of(text, name), 0)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.tables import Job, State
+from headway.engine.tables import State
 from headway.policies.prepare import OnNodes, Table
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
+from headway.policies.slurm.tables.jobs import SlurmJobs
 from headway.policies.slurm.tables.reasons import RESOURCE, Reason, reason_name
-from headway.policies.slurm.tables.settings import Setting, Weight
-from headway.policies.slurm.tables.sites import Factor
+from headway.policies.slurm.tables.settings import Weights
+from headway.policies.slurm.tables.sites import Factors
 from headway.site import Site
 from headway.units import MINUTE, SECOND
 
@@ -26,12 +26,12 @@ def on_nodes(state: State, site: Site, resources: list[str]) -> OnNodes:
     labels = {"reason": names, "limit": names, "loop": LOOPS, "planned_node": [n.name for n in site.nodes]}
     return OnNodes(
         nodes=tuple(node.name for node in site.nodes),
-        partition=state.memory.jobs[SlurmJob.PARTITION],
+        partition=state.memory.jobs.partition,
         partitions=tuple(partition.name for partition in site.partitions),
         walltime=np.where(
-            state.memory.jobs[SlurmJob.LENGTH] < 0,
-            state.jobs[Job.WALL],
-            MINUTE * state.memory.jobs[SlurmJob.LENGTH],
+            state.memory.jobs.length < 0,
+            state.jobs.wall,
+            MINUTE * state.memory.jobs.length,
         ),
         labels={name: tuple(given) for name, given in labels.items()},
     )
@@ -72,7 +72,7 @@ def warm_up_remark(site: Site) -> str:
 
 def reasons(memory: Memory, resources: list[str]) -> tuple[list[str], dict[int, int]]:
     """The names of the reasons that occurred, and the place of each code among them."""
-    codes = np.unique(memory.jobs[[SlurmJob.REASON, SlurmJob.LIMITED]]).tolist()
+    codes = np.unique(memory.jobs[[SlurmJobs["reason"], SlurmJobs["limited"]]]).tolist()
     names = sorted({reason_name(code, resources) for code in codes})
     return names, {code: names.index(reason_name(code, resources)) for code in codes}
 
@@ -107,9 +107,9 @@ STARTED_SOONER = (
 
 def why_refused(state: State, job: int) -> tuple[str, str]:
     """Rule and action of the ledger for a job that would wait for ever, or is left out of the schedule."""
-    if state.jobs[Job.RUN, job] >= 0:
+    if state.jobs.run[job] >= 0:
         return STARTED_SOONER
-    reason = int(state.memory.jobs[SlurmJob.REASON, job])
+    reason = int(state.memory.jobs.reason[job])
     limits = ("limits", "held by a limit that no time lifts: it would wait for ever, not run")
     return REFUSED.get(Reason(reason), limits) if reason < RESOURCE else limits
 
@@ -126,51 +126,49 @@ def notes(state: State, resources: list[str], numbers: Table) -> dict[str, Any]:
     def coded(row: int) -> Table:
         return np.array([place[code] for code in jobs[row].tolist()], np.int64)
 
-    limited = np.where(jobs[SlurmJob.LIMITED] == 0, UNSET, coded(SlurmJob.LIMITED))
+    limited = np.where(jobs.limited == 0, UNSET, coded(SlurmJobs["limited"]))
     found = {
-        "reason": coded(SlurmJob.REASON),
+        "reason": coded(SlurmJobs["reason"]),
         "limit": limited,
-        "loop": np.where(jobs[SlurmJob.STARTED] == UNSET, UNSET, jobs[SlurmJob.LOOP]),
-        "first_priority": jobs[SlurmJob.FIRST_PRIORITY],
-        "priority": jobs[SlurmJob.PRIORITY],
+        "loop": np.where(jobs.started == UNSET, UNSET, jobs.loop),
+        "first_priority": jobs.first_priority,
+        "priority": jobs.priority,
     }
-    if memory.settings[Setting.MULTIFACTOR] > 0:
+    if memory.settings.multifactor > 0:
         found |= points(memory)
     return found | {
-        "planned_at": _time(memory, jobs[SlurmJob.PLANNED_AT]),
-        "planned_start": _time(memory, jobs[SlurmJob.PLANNED]),
-        "planned_node": jobs[SlurmJob.PLANNED_NODE],
-        "planned_nodes": jobs[SlurmJob.PLANNED_NODES],
-        "eligible": _time(memory, jobs[SlurmJob.BEGIN]),
-        "attempts": jobs[SlurmJob.ATTEMPTS],
-        "preempted_by": np.where(
-            jobs[SlurmJob.PREEMPTED_BY] < 0, UNSET, numbers[jobs[SlurmJob.PREEMPTED_BY]]
-        ),
+        "planned_at": _time(memory, jobs.planned_at),
+        "planned_start": _time(memory, jobs.planned),
+        "planned_node": jobs.planned_node,
+        "planned_nodes": jobs.planned_nodes,
+        "eligible": _time(memory, jobs.begin),
+        "attempts": jobs.attempts,
+        "preempted_by": np.where(jobs.preempted_by < 0, UNSET, numbers[jobs.preempted_by]),
     }
 
 
 def points(memory: Memory) -> dict[str, Any]:
     """The parts of priorities that factors give, in the first partition that a job lists."""
-    jobs, part = memory.jobs, memory.lists[memory.jobs[SlurmJob.PARTITIONS], 0]
+    jobs, part = memory.jobs, memory.lists[memory.jobs.partitions, 0]
 
     def fixed(weight: int, factor: int, holder: Table) -> Table:
         value = memory.weights[weight] * memory.factors[factor, np.maximum(holder, 0)]
         return np.where(holder == UNSET, 0, np.rint(value)).astype(np.int64)
 
     return {
-        "age": jobs[SlurmJob.AGE_POINTS],
-        "first_fair_share": jobs[SlurmJob.FIRST_FAIRSHARE],
-        "fair_share": jobs[SlurmJob.FAIRSHARE_POINTS],
-        "first_size": jobs[SlurmJob.FIRST_SIZE],
-        "size": jobs[SlurmJob.SIZE_POINTS],
-        "partition_points": fixed(Weight.PARTITION, Factor.PARTITION, part),
-        "qos_points": fixed(Weight.QOS, Factor.QOS, jobs[SlurmJob.QOS]),
-        "association_points": fixed(Weight.ASSOCIATION, Factor.ASSOCIATION, jobs[SlurmJob.ASSOCIATION]),
-        "nice": jobs[SlurmJob.NICE],
+        "age": jobs.age_points,
+        "first_fair_share": jobs.first_fairshare,
+        "fair_share": jobs.fairshare_points,
+        "first_size": jobs.first_size,
+        "size": jobs.size_points,
+        "partition_points": fixed(Weights["partition"], Factors["partition"], part),
+        "qos_points": fixed(Weights["qos"], Factors["qos"], jobs.qos),
+        "association_points": fixed(Weights["association"], Factors["association"], jobs.association),
+        "nice": jobs.nice,
     }
 
 
 def _time(memory: Memory, seconds: Table) -> Table:
     """Seconds of the site's clock as µs of the log's."""
-    origin = int(memory.settings[Setting.ORIGIN])
+    origin = int(memory.settings.origin)
     return np.where(seconds == UNSET, UNSET, (seconds - origin) * SECOND)

@@ -8,20 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
+from headway.jit.rows import zeros
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.nodes.constraints import Constraint, Features
 from headway.policies.slurm.nodes.memory_bounds import Asked, Idle, bounds, by_place, least_memory
 from headway.policies.slurm.setup.life import Life
 from headway.policies.slurm.tables.controller import UNSET
-from headway.policies.slurm.tables.jobs import Adapted, SlurmJob
+from headway.policies.slurm.tables.jobs import Adapted, SlurmJobs
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.sites import Choice
+from headway.policies.slurm.tables.sites import Choices
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
 from headway.site.once import once
 from headway.units import MINUTE, SECOND
 
-REQUEST = [SlurmJob.CPUS, SlurmJob.CPUS_PER_TASK, SlurmJob.MEMORY_CPU, SlurmJob.NODE_CPUS]
+REQUEST = [SlurmJobs["cpus"], SlurmJobs["cpus_per_task"], SlurmJobs["memory_cpu"], SlurmJobs["node_cpus"]]
 """What partitions make of what a job asks for, in the order of :class:`Adapted`."""
 
 
@@ -75,7 +76,7 @@ class Requests:
         self.standings: list[list[int]] = []
         self.adapted = np.zeros((0, 0), np.int64)
         self.features = np.ones((1, len(site.nodes)), np.uint8)
-        self.choices = np.zeros((len(Choice), 1), np.int64)
+        self.choices = zeros(Choices, 1)
         self.sizes = node_sizes(site)
         self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
         self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
@@ -90,72 +91,81 @@ class Requests:
         """The names of a column's codes."""
         return list(self.arrivals.labels.get(name, ()))
 
-    def table(self) -> Table:
-        """[Job, job] before the run."""
-        rows = np.full((int(SlurmJob.HOLDS), self.count), UNSET, np.int64)
+    def table(self, resources: int) -> SlurmJobs:
+        """[row, job] before the run, with rows for what jobs hold of so many resources."""
+        rows = SlurmJobs(np.full((SlurmJobs["holds"] + resources, self.count), UNSET, np.int64))
+        rows[SlurmJobs["holds"] :] = 0
         asked = Asked.of(self.column, self.arrivals.procs)
-        rows[SlurmJob.MIN_NODES] = np.maximum(self.column("min_nodes", 1), 1)
-        rows[SlurmJob.CPUS], rows[SlurmJob.TASKS], rows[SlurmJob.MAX_NODES] = (
+        rows.min_nodes[:] = np.maximum(self.column("min_nodes", 1), 1)
+        rows.cpus[:], rows.tasks[:], rows.max_nodes[:] = (
             asked.cpus,
             asked.tasks,
             asked.max_nodes,
         )
-        rows[SlurmJob.CPUS_PER_TASK] = asked.cpus_per_task
-        rows[SlurmJob.NODE_CPUS] = asked.node_cpus(asked.cpus_per_task)
-        rows[SlurmJob.TASKS_PER_NODE] = np.maximum(asked.tasks_per_node, 0)
-        rows[SlurmJob.CONTIGUOUS] = self.column("contiguous", 0) > 0
-        rows[SlurmJob.SWITCHES] = np.maximum(self.column("switches", 0), 0)
+        rows.cpus_per_task[:] = asked.cpus_per_task
+        rows.node_cpus[:] = asked.node_cpus(asked.cpus_per_task)
+        rows.tasks_per_node[:] = np.maximum(asked.tasks_per_node, 0)
+        rows.contiguous[:] = self.column("contiguous", 0) > 0
+        rows.switches[:] = np.maximum(self.column("switches", 0), 0)
         longest, wait = self.site.scheduling_number("max_switch_wait"), self.column("switch_wait", UNSET)
-        rows[SlurmJob.SWITCH_WAIT] = np.where(wait < 0, longest, np.minimum(wait // SECOND, longest))
-        rows[SlurmJob.MEMORY_NODE], rows[SlurmJob.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
+        rows.switch_wait[:] = np.where(wait < 0, longest, np.minimum(wait // SECOND, longest))
+        rows.memory_node[:], rows.memory_cpu[:] = asked.memory_node, asked.memory_cpu
         for row, name in (
-            (SlurmJob.UNITS, "gres_units"), (SlurmJob.BY_TASK, "gres_by_task"),
-            (SlurmJob.MEMORY_UNIT, "memory_gpu_mb"), (SlurmJob.CPUS_UNIT, "cpus_per_gpu"),
-            (SlurmJob.ANY_TASKS, "any_tasks"),
+            (SlurmJobs["units"], "gres_units"), (SlurmJobs["by_task"], "gres_by_task"),
+            (SlurmJobs["memory_unit"], "memory_gpu_mb"), (SlurmJobs["cpus_unit"], "cpus_per_gpu"),
+            (SlurmJobs["any_tasks"], "any_tasks"),
         ):  # fmt: skip
             rows[row] = self.column(name, 0)
-        rows[SlurmJob.NODE_CPUS] = np.maximum(rows[SlurmJob.NODE_CPUS], rows[SlurmJob.CPUS_UNIT])
-        rows[SlurmJob.EXCLUSIVE] = asked.exclusive
-        rows[SlurmJob.KEEPS_NODES] = self.column("exclusive_user", 0) > 0
-        rows[SlurmJob.PARTITIONS] = self.partitions()
-        rows[SlurmJob.FEATURES] = self.constraints(self.too_small(rows, asked))
-        rows[SlurmJob.MIN_NODES] = self.raised(rows)
+        rows.node_cpus[:] = np.maximum(rows.node_cpus, rows.cpus_unit)
+        rows.exclusive[:] = asked.exclusive
+        rows.keeps_nodes[:] = self.column("exclusive_user", 0) > 0
+        rows.partitions[:] = self.partitions()
+        rows.features[:] = self.constraints(self.too_small(rows, asked))
+        rows.min_nodes[:] = self.raised(rows)
         if any(any(bounds(self.site, one)) for one in self.site.partitions):
             self.adapt(rows, asked)
-        rows[SlurmJob.SIZE], rows[SlurmJob.CPUS_EACH] = rows[SlurmJob.CPUS], 1
+        rows.size[:], rows.cpus_each[:] = rows.cpus, 1
         self.by_core(rows)
-        rows[SlurmJob.QOS] = self.qos()
-        rows[SlurmJob.USER] = np.maximum(self.column("user", 0), 0)
-        rows[SlurmJob.ACCOUNT] = np.maximum(self.column("account", 0), 0)
-        rows[SlurmJob.ASSOCIATION] = self.associations()
-        rows[SlurmJob.LIMIT] = -(-self.arrivals.walltime // MINUTE)
-        rows[SlurmJob.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
-        rows[SlurmJob.NICE] = self.column("nice", 0)
-        rows[[SlurmJob.REASON, SlurmJob.LIMITED, SlurmJob.LOOP, SlurmJob.TESTED, SlurmJob.ROW]] = 0
+        rows.qos[:] = self.qos()
+        rows.user[:] = np.maximum(self.column("user", 0), 0)
+        rows.account[:] = np.maximum(self.column("account", 0), 0)
+        rows.association[:] = self.associations()
+        rows.limit[:] = -(-self.arrivals.walltime // MINUTE)
+        rows.begin[:] = self.arrivals.submit // SECOND + self.arrivals.origin
+        rows.nice[:] = self.column("nice", 0)
+        rows[
+            [
+                SlurmJobs["reason"],
+                SlurmJobs["limited"],
+                SlurmJobs["loop"],
+                SlurmJobs["tested"],
+                SlurmJobs["row"],
+            ]
+        ] = 0
         self.life.fill(rows)
-        rows[SlurmJob.SIZED] = self.sized(rows)
+        rows.sized[:] = self.sized(rows)
         return rows
 
-    def raised(self, rows: Table) -> Table:
+    def raised(self, rows: SlurmJobs) -> Table:
         """The fewest nodes of each job, as its tasks and each of its partitions want, if it accepts that."""
         bound = self.of_partitions(rows, min)
-        per_node = rows[SlurmJob.TASKS_PER_NODE]
-        for_tasks = -(-rows[SlurmJob.TASKS] // np.maximum(per_node, 1))
+        per_node = rows.tasks_per_node
+        for_tasks = -(-rows.tasks // np.maximum(per_node, 1))
         bound = np.where(per_node > 0, np.maximum(bound, for_tasks), bound)
-        accepts = (rows[SlurmJob.MAX_NODES] == UNSET) | (rows[SlurmJob.MAX_NODES] >= bound)
-        return np.where(accepts, np.maximum(rows[SlurmJob.MIN_NODES], bound), rows[SlurmJob.MIN_NODES])
+        accepts = (rows.max_nodes == UNSET) | (rows.max_nodes >= bound)
+        return np.where(accepts, np.maximum(rows.min_nodes, bound), rows.min_nodes)
 
-    def adapt(self, rows: Table, asked: Asked) -> None:
+    def adapt(self, rows: SlurmJobs, asked: Asked) -> None:
         """Let jobs ask for what their first partition makes of it; note where another differs."""
-        lists = padded(self.partition_lists, UNSET)[rows[SlurmJob.PARTITIONS], :-1]
+        lists = padded(self.partition_lists, UNSET)[rows.partitions, :-1]
         every = by_place(self.site, lists, asked)
         first = every[: len(Adapted)]
-        differs = (every != np.tile(first, (lists.shape[1], 1))).any(axis=0) | (first[Adapted.CPUS] < 0)
-        rows[REQUEST] = np.where(first[Adapted.CPUS] < 0, rows[REQUEST], first)
-        rows[SlurmJob.ADAPTED] = np.where(differs, np.cumsum(differs) - 1, UNSET)
+        differs = (every != np.tile(first, (lists.shape[1], 1))).any(axis=0) | (first[Adapted["cpus"]] < 0)
+        rows[REQUEST] = np.where(first[Adapted["cpus"]] < 0, rows[REQUEST], first)
+        rows.adapted[:] = np.where(differs, np.cumsum(differs) - 1, UNSET)
         self.adapted = np.ascontiguousarray(every[:, differs])
 
-    def by_core(self, rows: Table) -> None:
+    def by_core(self, rows: SlurmJobs) -> None:
         """Let jobs that leave threads idle ask for all threads of their cores.
 
         Where they use one thread of a core, memory for each CPU is for that one.
@@ -163,11 +173,11 @@ class Requests:
         idle = Idle.of(self.column, self.site)
         if not (idle.alone | idle.tasks).any():
             return
-        per_task, by_node = rows[SlurmJob.CPUS_PER_TASK], rows[SlurmJob.MEMORY_NODE]
-        rows[SlurmJob.CPUS_EACH] = idle.whole_cores(per_task, per_task) // per_task
+        per_task, by_node = rows.cpus_per_task, rows.memory_node
+        rows.cpus_each[:] = idle.whole_cores(per_task, per_task) // per_task
         lists = padded(self.partition_lists, UNSET)
-        parts = np.where(lists < 0, lists[:, :1], lists)[rows[SlurmJob.PARTITIONS]]
-        some = rows[SlurmJob.ADAPTED] != UNSET
+        parts = np.where(lists < 0, lists[:, :1], lists)[rows.partitions]
+        some = rows.adapted != UNSET
         rows[REQUEST] = self.in_cores(rows[REQUEST], by_node, parts[:, 0], idle)
         for place, first in enumerate(range(0, len(self.adapted), len(Adapted))):
             ways = self.adapted[first : first + len(Adapted)]
@@ -182,7 +192,7 @@ class Requests:
         by_thread = np.where(idle.alone & (given > 0), -(-given // idle.threads), by_cpu)
         return np.stack([*held[:2], by_thread, held[2]])
 
-    def sized(self, rows: Table) -> Table:
+    def sized(self, rows: SlurmJobs) -> Table:
         """Whether a search may change the size of a job in its priority: 1 no, 0 the first, -1 each.
 
         A job that shares nodes has the CPUs that it asks for if it takes one node, or one CPU for each task.
@@ -194,28 +204,28 @@ class Requests:
         sizes = {(node.cpus, node.threads_per_core) for node in self.site.nodes}
         size, threads = max(sizes, default=(1, 1))
         in_some = [one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions]
-        whole = (rows[SlurmJob.EXCLUSIVE] > 0) | self.site.is_linear | all(in_some)
-        least = np.maximum(rows[SlurmJob.MIN_NODES], self.of_partitions(rows, max))
-        one_width = (rows[SlurmJob.MAX_NODES] == rows[SlurmJob.MIN_NODES]) & (len(sizes) == 1)
-        one_node = (least <= 1) & ((rows[SlurmJob.MAX_NODES] == 1) | (rows[SlurmJob.TASKS] == 1))
-        by_task = (rows[SlurmJob.CPUS_PER_TASK] <= 1) & (rows[SlurmJob.TASKS_PER_NODE] == 0)
-        by_task &= (rows[SlurmJob.NODE_CPUS] <= 1) & (rows[SlurmJob.CPUS] >= least)
-        shared = ~whole & (threads == 1) & (not any(in_some)) & (rows[SlurmJob.ADAPTED] == UNSET)
-        shared &= by_task | (one_node & (rows[SlurmJob.CPUS] >= rows[SlurmJob.NODE_CPUS]))
-        exact = whole & one_width & (rows[SlurmJob.SIZE] == rows[SlurmJob.MIN_NODES] * size)
+        whole = (rows.exclusive > 0) | self.site.is_linear | all(in_some)
+        least = np.maximum(rows.min_nodes, self.of_partitions(rows, max))
+        one_width = (rows.max_nodes == rows.min_nodes) & (len(sizes) == 1)
+        one_node = (least <= 1) & ((rows.max_nodes == 1) | (rows.tasks == 1))
+        by_task = (rows.cpus_per_task <= 1) & (rows.tasks_per_node == 0)
+        by_task &= (rows.node_cpus <= 1) & (rows.cpus >= least)
+        shared = ~whole & (threads == 1) & (not any(in_some)) & (rows.adapted == UNSET)
+        shared &= by_task | (one_node & (rows.cpus >= rows.node_cpus))
+        exact = whole & one_width & (rows.size == rows.min_nodes * size)
         return np.where(shared | exact, 1, np.where(whole & one_width, 0, -1))
 
-    def of_partitions(self, rows: Table, which: Callable[[Iterable[int]], int]) -> Table:
+    def of_partitions(self, rows: SlurmJobs, which: Callable[[Iterable[int]], int]) -> Table:
         """The smallest or largest MinNodes of the partitions of each job."""
         bounds = [which(self.site.partitions[part].min_nodes for part in row) for row in self.partition_lists]
-        return np.array(bounds, np.int64)[rows[SlurmJob.PARTITIONS]]
+        return np.array(bounds, np.int64)[rows.partitions]
 
-    def too_small(self, rows: Table, asked: Asked) -> Table:
+    def too_small(self, rows: SlurmJobs, asked: Asked) -> Table:
         """[size, job] how many sizes of nodes, of CPUs and of memory, are less than a job wants of each node.
 
         0 where no node of its partitions is large enough: then it is the choice of nodes that finds none.
         """
-        lists, cpus = rows[SlurmJob.PARTITIONS], rows[SlurmJob.NODE_CPUS]
+        lists, cpus = rows.partitions, rows.node_cpus
         first = np.array([row[0] for row in self.partition_lists], np.int64)[lists]
         wanted = cpus, least_memory(self.site, first, asked, cpus)
         less = [np.searchsorted(sizes, want) for (sizes, _), want in zip(self.sizes, wanted, strict=True)]
@@ -255,7 +265,7 @@ class Requests:
             parts += [(self.having(words) & others, count) for words, count in found.parts]
         self.features = np.vstack([*rows, *(row for row, _ in parts)])
         choices += [(0, 0, count) for _, count in parts]
-        self.choices = np.array(choices, np.int64).T.copy()
+        self.choices = Choices(np.array(choices, np.int64).T.copy())
         return np.asarray(place, np.int64).reshape(-1) + 1
 
     def having(self, words: Features) -> npt.NDArray[np.uint8]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.engine.setup import Setup
-from headway.engine.tables import Table
+from headway.engine.tables import Nodes
+from headway.jit.rows import zeros
 from headway.policies.prepare import BOOTING, Arrivals, Prepared
 from headway.policies.slurm.backfilling.plan_table import KINDS
 from headway.policies.slurm.limits.priority import BASIC
@@ -61,12 +61,11 @@ from headway.policies.slurm.setup.site_tables import (
 from headway.policies.slurm.setup.versions import lay_rules, version_remark
 from headway.policies.slurm.tables.bits import packed, words_for
 from headway.policies.slurm.tables.controller import UNSET, Memory
-from headway.policies.slurm.tables.jobs import SlurmJob
-from headway.policies.slurm.tables.life import Victim
-from headway.policies.slurm.tables.passes import Count, Plan, Record, Scratch, Slot, SlurmClock, Work
+from headway.policies.slurm.tables.jobs import Adapted, SlurmJobs
+from headway.policies.slurm.tables.life import Victims
+from headway.policies.slurm.tables.passes import Counts, Plans, Records, Scratch, Slots, SlurmClock, Work
 from headway.policies.slurm.tables.reasons import Reason
-from headway.policies.slurm.tables.settings import NOTICED_LATE, Preemption, Setting, Weight
-from headway.policies.slurm.tables.sites import SlurmNode
+from headway.policies.slurm.tables.settings import NOTICED_LATE, Preemption, Settings, Weights
 from headway.site import Site
 from headway.site.access import enforces, limits_are_safe, limits_bind
 from headway.site.diagnosis import LATEST
@@ -97,12 +96,12 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
 
     memory, params = controller(site, arrivals, int(str(params["seed"]))), {**DELAYS, **site.delays, **params}
     for setting, name in (
-        (Setting.EPILOG, "epilog"), (Setting.CYCLE_TAKES, "cycle"), (Setting.FULL_LATE, "drift"),
-        (Setting.LATE, "late"),
+        (Settings["epilog"], "epilog"), (Settings["cycle_takes"], "cycle"), (Settings["full_late"], "drift"),
+        (Settings["late"], "late"),
     ):  # fmt: skip
         memory.settings[setting] = round(1000 * float(str(params[name])))
     if params.get("submit_limits") == "enforced":
-        memory.jobs[SlurmJob.ACCEPTED] = 0
+        memory.jobs.accepted[:] = 0
     levels = memory.levels.shape[1]
     setup = Setup((site.cpus,), hook, memory=memory, nodes=node_table(site), shares_of_cpu=2 * levels + 1)
     resources = [*NAMED, *other_resources(site)]
@@ -113,7 +112,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
         notes=lambda state, numbers: notes(state, resources, numbers),
         on_nodes=lambda state: on_nodes(state, site, resources),
         refused=why_refused,
-        left_out=lambda state: state.memory.jobs[SlurmJob.CANCELLED] > 0,
+        left_out=lambda state: state.memory.jobs.cancelled > 0,
         own=lambda state: {"usage_warm_up_days": days} if (days := warm_up_days(site)) else {},
         remark="; ".join(filter(None, (warm_up_remark(site), version_remark(site)))),
     )
@@ -124,8 +123,8 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     requests = Requests(site, arrivals)
     resources = [*NAMED, *other_resources(site)]
     licences, licences_asked = licence_tables(site, requests.count, requests.life)
-    jobs = np.vstack([requests.table(), np.zeros((len(resources), requests.count), np.int64)])
-    jobs[SlurmJob.LICENCES] = licences_asked.any(axis=0)
+    jobs = requests.table(len(resources))
+    jobs.licences[:] = licences_asked.any(axis=0)
     first, last = _first_and_last(arrivals)
     reservations, reserved = reservation_tables(site, last, HORIZON)
     settings = _settings(site, arrivals, requests, jobs)
@@ -136,7 +135,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         jobs=jobs,
         lists=padded(requests.partition_lists, UNSET),
         standing=padded(requests.standings, Reason.NONE),
-        adapted=requests.adapted,
+        adapted=Adapted(requests.adapted),
         features=requests.features,
         choices=requests.choices,
         required=np.vstack([requests.life.required, np.zeros_like(requests.life.required[:1])]),
@@ -163,24 +162,24 @@ def _first_and_last(arrivals: Arrivals) -> tuple[int, int]:
     return first, last
 
 
-def _settings(site: Site, arrivals: Arrivals, requests: Requests, jobs: Table) -> Table:
+def _settings(site: Site, arrivals: Arrivals, requests: Requests, jobs: SlurmJobs) -> Settings:
     """The parameters, and what need not be looked at because no job and no limit asks for it."""
     settings = settings_of(site)
-    settings[Setting.LIMITS_NODES] = settings[Setting.ENFORCE] and limits_nodes(site)
-    settings[Setting.BOUNDS_NODES] = settings[Setting.ENFORCE] and bounds_nodes(site)
+    settings.limits_nodes = settings.enforce and limits_nodes(site)
+    settings.bounds_nodes = settings.enforce and bounds_nodes(site)
     by_user = any(partition.exclusive_user for partition in site.partitions)
-    settings[Setting.KEEPS_NODES] = by_user or bool((jobs[SlurmJob.KEEPS_NODES] > 0).any())
-    settings[Setting.USERS], settings[Setting.ACCOUNTS] = requests.users, requests.accounts
-    settings[Setting.ORIGIN] = arrivals.origin
-    settings[Setting.CIRCLES] = may_run_in_circles(site, settings[Setting.PREEMPTION], jobs)
-    settings[Setting.RESTRICTS] = any(any(row) for row in requests.standings)
+    settings.keeps_nodes = by_user or bool((jobs.keeps_nodes > 0).any())
+    settings.users, settings.accounts = requests.users, requests.accounts
+    settings.origin = arrivals.origin
+    settings.circles = may_run_in_circles(site, settings.preemption, jobs)
+    settings.restricts = any(any(row) for row in requests.standings)
     return settings
 
 
 def _of_the_site(site: Site, requests: Requests, first: int) -> Tables:
     """Nodes, partitions, switches, generic resources."""
     nodes, in_partition = node_rows(site), members(site)
-    nodes[SlurmNode.IDLE_SINCE] = first
+    nodes.idle_since[:] = first
     return {
         "nodes": nodes,
         "partitions": partition_rows(site),
@@ -230,44 +229,44 @@ def _of_running_jobs(site: Site, jobs: int) -> Tables:
     return {
         "running": np.zeros((2, most), np.int64),
         "epilogs": np.zeros((2, jobs + nodes + 1), np.int64),
-        "victims": np.zeros((len(Victim), most), np.int64),
+        "victims": zeros(Victims, most),
         "returned": np.zeros(most, np.int64),
         "words_held": np.zeros((room, words), np.int64),
         "words_over": np.zeros((room, words), np.int64),
-        "after": np.zeros((len(node_table(site)) + 1, min(site.cpus, MOST_HELD)), np.int64),
+        "after": Nodes(np.zeros((len(node_table(site)) + 1, min(site.cpus, MOST_HELD)), np.int64)),
     }
 
 
-def _of_a_pass(site: Site, requests: Requests, settings: Table, licences: int) -> Tables:
+def _of_a_pass(site: Site, requests: Requests, settings: Settings, licences: int) -> Tables:
     """Room for what one pass of a loop works on: the queue, sets of nodes, slots of time, plans."""
     nodes, words = len(site.nodes), words_for(len(site.nodes))
-    slots = int(settings[Setting.BF_TABLE] + 2 * settings[Setting.BF_MAX_TEST] + 8)
-    plans = int(2 * settings[Setting.BF_MAX_TEST] + 8)
+    slots = int(settings.bf_table + 2 * settings.bf_max_test + 8)
+    plans = int(2 * settings.bf_max_test + 8)
     longest = max((len(row) for row in requests.partition_lists), default=1)
     queue = requests.count * longest + len(site.associations) + 2
-    sorted_anew = queue if settings[Setting.CIRCLES] else 0
+    sorted_anew = queue if settings.circles else 0
     counted = max(requests.users * len(site.partitions), len(site.qos) + len(site.associations), 1)
     kinds = min(len(site.partitions) * len(requests.features), KINDS)
     return {
-        "queue": np.zeros((len(Record), queue), np.int64),
+        "queue": zeros(Records, queue),
         "order": np.zeros((2, sorted_anew), np.int64),
-        "listed": np.zeros((len(Record), sorted_anew), np.int64),
-        "counts": np.zeros((len(Count), counted), np.int64),
-        "trial": node_table(site),
-        "imagined": node_table(site),
-        "least": np.zeros((1, 1), np.int64),
-        "instant": np.zeros((1, 1), np.int64),
+        "listed": zeros(Records, sorted_anew),
+        "counts": zeros(Counts, counted),
+        "trial": Nodes(node_table(site)),
+        "imagined": Nodes(node_table(site)),
+        "least": Nodes(np.zeros((1, 1), np.int64)),
+        "instant": Nodes(np.zeros((1, 1), np.int64)),
         "claims": np.zeros((1, 1), np.int64),
-        "work": np.zeros((len(Work), nodes), np.int64),
+        "work": zeros(Work, nodes),
         "going": np.zeros((core_words(site), nodes), np.int64),
         "sets": np.zeros((len(Scratch), nodes), np.uint8),
         "words_sets": np.zeros((len(Scratch), words), np.int64),
-        "slots": np.zeros((len(Slot), slots), np.int64),
+        "slots": zeros(Slots, slots),
         "surveys": np.zeros((slots, kinds + 1), np.int64),
         "words_free": np.zeros((slots, words), np.int64),
         "words_folded": np.zeros((slots, words), np.int64),
         "licences_left": np.zeros((slots, licences), np.int64),
-        "plans": np.zeros((len(Plan), plans), np.int64),
+        "plans": zeros(Plans, plans),
         "words_planned": np.zeros((plans, words), np.int64),
         "openings": np.zeros((MOST_OPENINGS, nodes), np.int64),
         "words_open": np.zeros((MOST_OPENINGS, words), np.int64),
@@ -275,149 +274,150 @@ def _of_a_pass(site: Site, requests: Requests, settings: Table, licences: int) -
     }
 
 
-def clocks(settings: Table, first: int, seed: int) -> Table:
+def clocks(settings: Settings, first: int, seed: int) -> SlurmClock:
     """When what happened last, before the first submission: phases by the seed."""
     draw = np.random.default_rng(seed)
-    clock = np.zeros(len(SlurmClock), np.int64)
-    full = 1000 * max(int(settings[Setting.SCHED_INTERVAL]), 1)
-    clock[SlurmClock.FULL_NEXT] = 1000 * first + draw.integers(0, full)
-    clock[SlurmClock.PASS] = (clock[SlurmClock.FULL_NEXT] - full) // 1000
-    interval = 1000 * max(int(settings[Setting.BF_INTERVAL]), 1)
-    clock[SlurmClock.CYCLE_NEXT] = 1000 * first + draw.integers(0, interval)
-    clock[SlurmClock.CYCLE_END] = (clock[SlurmClock.CYCLE_NEXT] - interval) // 1000
-    clock[SlurmClock.STAMP] = clock[SlurmClock.CYCLE_END] - 1
-    period = int(settings[Setting.CALC_PERIOD])
-    clock[SlurmClock.PRIORITY_NEXT] = first - draw.integers(0, period)
-    clock[SlurmClock.PRIORITY_LAST] = clock[SlurmClock.PRIORITY_NEXT] - period
-    clock[SlurmClock.BASIC] = BASIC
-    clock[SlurmClock.DRAWN] = draw.integers(1, (1 << 31) - 1)
-    clock[SlurmClock.SLICE_NEXT] = first + draw.integers(0, max(int(settings[Setting.SLICE]), 1))
+    clock = zeros(SlurmClock)
+    full = 1000 * max(int(settings.sched_interval), 1)
+    clock.full_next = 1000 * first + int(draw.integers(0, full))
+    clock.last_pass = (clock.full_next - full) // 1000
+    interval = 1000 * max(int(settings.bf_interval), 1)
+    clock.cycle_next = 1000 * first + int(draw.integers(0, interval))
+    clock.cycle_end = (clock.cycle_next - interval) // 1000
+    clock.stamp = clock.cycle_end - 1
+    period = int(settings.calc_period)
+    clock.priority_next = first - int(draw.integers(0, period))
+    clock.priority_last = clock.priority_next - period
+    clock.basic = BASIC
+    clock.drawn = int(draw.integers(1, (1 << 31) - 1))
+    clock.slice_next = first + int(draw.integers(0, max(int(settings.slice), 1)))
     return clock
 
 
 NUMBERS = (
-    (Setting.SCHED_INTERVAL, "sched_interval"), (Setting.BATCH_DELAY, "batch_sched_delay"),
-    (Setting.QUEUE_DEPTH, "default_queue_depth"), (Setting.PARTITION_DEPTH, "partition_job_depth"),
-    (Setting.MAX_STARTS, "sched_max_job_start"), (Setting.BF_INTERVAL, "bf_interval"),
-    (Setting.BF_RESOLUTION, "bf_resolution"), (Setting.BF_MAX_TEST, "bf_max_job_test"),
-    (Setting.BF_MAX_START, "bf_max_job_start"), (Setting.BF_MAX_USER, "bf_max_job_user"),
-    (Setting.BF_MAX_PART, "bf_max_job_part"), (Setting.BF_MAX_USER_PART, "bf_max_job_user_part"),
-    (Setting.BF_MAX_ASSOC, "bf_max_job_assoc"), (Setting.BF_MIN_PRIORITY, "bf_min_prio_reserve"),
-    (Setting.BF_MIN_AGE, "bf_min_age_reserve"), (Setting.BF_PART_RESERVE, "bf_job_part_count_reserve"),
-    (Setting.BF_WINDOW_LINEAR, "bf_window_linear"), (Setting.BF_MAX_ARRAY, "bf_max_job_array_resv"),
-    (Setting.PREEMPT_REORDERS, "preempt_reorder_count"),
+    (Settings["sched_interval"], "sched_interval"), (Settings["batch_delay"], "batch_sched_delay"),
+    (Settings["queue_depth"], "default_queue_depth"), (Settings["partition_depth"], "partition_job_depth"),
+    (Settings["max_starts"], "sched_max_job_start"), (Settings["bf_interval"], "bf_interval"),
+    (Settings["bf_resolution"], "bf_resolution"), (Settings["bf_max_test"], "bf_max_job_test"),
+    (Settings["bf_max_start"], "bf_max_job_start"), (Settings["bf_max_user"], "bf_max_job_user"),
+    (Settings["bf_max_part"], "bf_max_job_part"), (Settings["bf_max_user_part"], "bf_max_job_user_part"),
+    (Settings["bf_max_assoc"], "bf_max_job_assoc"), (Settings["bf_min_priority"], "bf_min_prio_reserve"),
+    (Settings["bf_min_age"], "bf_min_age_reserve"),
+    (Settings["bf_part_reserve"], "bf_job_part_count_reserve"),
+    (Settings["bf_window_linear"], "bf_window_linear"), (Settings["bf_max_array"], "bf_max_job_array_resv"),
+    (Settings["preempt_reorders"], "preempt_reorder_count"),
 )  # fmt: skip
 """Parameters of the scheduler that are numbers."""
 FLAGS = (
-    (Setting.BF_ONE_RESERVATION, "bf_one_resv_per_job"), (Setting.DEFER, "defer"),
-    (Setting.LIMIT_STOPS, "assoc_limit_stop"), (Setting.BUSY_FIRST, "bf_busy_nodes"),
-    (Setting.SERIAL_LAST, "pack_serial_at_end"), (Setting.RESERVE_RUNNING, "bf_running_job_reserve"),
-    (Setting.BF_LICENCES, "bf_licenses"), (Setting.YOUNGEST_FIRST, "preempt_youngest_first"),
-    (Setting.STRICT_ORDER, "preempt_strict_order"),
+    (Settings["bf_one_reservation"], "bf_one_resv_per_job"), (Settings["defer"], "defer"),
+    (Settings["limit_stops"], "assoc_limit_stop"), (Settings["busy_first"], "bf_busy_nodes"),
+    (Settings["serial_last"], "pack_serial_at_end"), (Settings["reserve_running"], "bf_running_job_reserve"),
+    (Settings["bf_licences"], "bf_licenses"), (Settings["youngest_first"], "preempt_youngest_first"),
+    (Settings["strict_order"], "preempt_strict_order"),
 )  # fmt: skip
 """Those that are there or not."""
 
 
 @once
-def settings_of(site: Site) -> Table:
+def settings_of(site: Site) -> Settings:
     """The controller's parameters that are whole numbers."""
-    config, row = site.config, np.zeros(len(Setting), np.int64)
+    config, row = site.config, zeros(Settings)
     for setting, name in NUMBERS:
         row[setting] = site.scheduling_number(name)
     for setting, name in FLAGS:
         row[setting] = name in site.scheduler
-    row[Setting.SCHED_INTERVAL] = row[Setting.SCHED_INTERVAL] or 1
-    row[Setting.MIN_INTERVAL] = site.scheduling_number("sched_min_interval") // SECOND
-    row[Setting.DEFER] |= "defer_batch" in site.scheduler
-    row[Setting.RESERVE_RUNNING] |= row[Setting.BF_LICENCES]
-    row[Setting.BF_WINDOW] = 60 * site.scheduling_number("bf_window")
+    row.sched_interval = row.sched_interval or 1
+    row.min_interval = site.scheduling_number("sched_min_interval") // SECOND
+    row.defer |= "defer_batch" in site.scheduler
+    row.reserve_running |= row.bf_licences
+    row.bf_window = 60 * site.scheduling_number("bf_window")
     table = "bf_node_space_size" if "bf_node_space_size" in site.scheduler else "bf_max_job_test"
-    row[Setting.BF_TABLE] = site.scheduling_number(table)
+    row.bf_table = site.scheduling_number(table)
     if config.get("SchedulerType").lower().endswith("builtin"):
-        row[Setting.BF_INTERVAL] = -1
-    row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
-    row[Setting.CORE_WORDS], row[Setting.SLICE] = core_words(site), time_slice(site)
+        row.bf_interval = -1
+    row.cluster_nodes, row.cluster_cpus = len(site.nodes), site.cpus
+    row.core_words, row.slice = core_words(site), time_slice(site)
     if site.switches and not site.is_linear:
-        row[Setting.BY_SWITCHES] = 2 if is_optional(config) else 1
-    row[Setting.LINEAR] = site.is_linear
-    row[Setting.MEMORY] = "MEMORY" in config.get("SelectTypeParameters").upper()
-    row[Setting.MEMORY_CPU] = config.number("DefMemPerCPU") or UNSET
-    row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
+        row.by_switches = 2 if is_optional(config) else 1
+    row.linear = site.is_linear
+    row.memory = "MEMORY" in config.get("SelectTypeParameters").upper()
+    row.memory_cpu = config.number("DefMemPerCPU") or UNSET
+    row.memory_node = config.number("DefMemPerNode") or UNSET
     for write in (_times, _priorities, _accounting, _preemption, lay_rules):
         write(site, row)
     return row
 
 
-def _times(site: Site, row: Table) -> None:
+def _times(site: Site, row: Settings) -> None:
     """How long the controller waits, and lets jobs run on."""
     config = site.config
-    row[Setting.COMPLETE_WAIT] = config.number("CompleteWait")
-    row[Setting.KILL_WAIT] = config.number("KillWait")
-    row[Setting.IDLE_AT_MOST] = WEEK // SECOND
-    row[Setting.MIN_JOB_AGE] = config.number("MinJobAge")
+    row.complete_wait = config.number("CompleteWait")
+    row.kill_wait = config.number("KillWait")
+    row.idle_at_most = WEEK // SECOND
+    row.min_job_age = config.number("MinJobAge")
     beyond = config.seconds("ResvOverRun")
-    row[Setting.RESERVATION_OVER] = (1 << 32 if beyond is None else beyond) + NOTICED_LATE
+    row.reservation_over = (1 << 32 if beyond is None else beyond) + NOTICED_LATE
     expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
-    row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
+    row.requeue_wait = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
     if "requeue_delay" in site.scheduler:
-        row[Setting.REQUEUE_WAIT] = 1 + site.scheduling_number("requeue_delay")
-    row[Setting.SAVES_POWER] = any(after != UNLIMITED for after, _ in site.power())
+        row.requeue_wait = 1 + site.scheduling_number("requeue_delay")
+    row.saves_power = any(after != UNLIMITED for after, _ in site.power())
 
 
-def _priorities(site: Site, row: Table) -> None:
+def _priorities(site: Site, row: Settings) -> None:
     """How priorities are reckoned, and how often."""
     config, flags = site.config, site.config.list("PriorityFlags")
-    row[Setting.MULTIFACTOR] = "multifactor" in config.get("PriorityType").lower()
-    row[Setting.CALC_PERIOD] = max(config.seconds("PriorityCalcPeriod") or 300, 1)
-    row[Setting.MAX_AGE] = max(config.seconds("PriorityMaxAge") or 1, 1)
-    row[Setting.FAVOR_SMALL] = config.get("PriorityFavorSmall").upper() == "YES"
-    row[Setting.SIZE_BY_TIME] = "SMALL_RELATIVE_TO_TIME" in flags
-    row[Setting.MAX_TRES] = "MAX_TRES" in flags
-    row[Setting.ACCRUE_ALWAYS] = "ACCRUE_ALWAYS" in flags
-    row[Setting.DEPTH_OBLIVIOUS] = "DEPTH_OBLIVIOUS" in flags
-    row[Setting.INCREASES_ONLY] = "INCR_ONLY" in flags
-    row[Setting.WEIGHS_TRES] = bool(tres_weights(site))
-    row[Setting.FAIR_TREE] = not {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & set(flags)
+    row.multifactor = "multifactor" in config.get("PriorityType").lower()
+    row.calc_period = max(config.seconds("PriorityCalcPeriod") or 300, 1)
+    row.max_age = max(config.seconds("PriorityMaxAge") or 1, 1)
+    row.favor_small = config.get("PriorityFavorSmall").upper() == "YES"
+    row.size_by_time = "SMALL_RELATIVE_TO_TIME" in flags
+    row.max_tres = "MAX_TRES" in flags
+    row.accrue_always = "ACCRUE_ALWAYS" in flags
+    row.depth_oblivious = "DEPTH_OBLIVIOUS" in flags
+    row.increases_only = "INCR_ONLY" in flags
+    row.weighs_tres = bool(tres_weights(site))
+    row.fair_tree = not {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & set(flags)
 
 
-def _accounting(site: Site, row: Table) -> None:
+def _accounting(site: Site, row: Settings) -> None:
     """Which limits are enforced."""
     config = site.config
-    row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
-    row[Setting.ENFORCE], row[Setting.SAFE] = limits_bind(site), limits_are_safe(site)
-    row[Setting.TESTS_ALL] = enforces(site) == "ALL"
-    row[Setting.QOS] = len(site.qos)
-    row[Setting.WAIVES] = any({flag.upper() for flag in one.flags} & set(WAIVERS) for one in site.qos)
+    row.has_accounting = "slurmdbd" in config.get("AccountingStorageType").lower()
+    row.enforce, row.safe = limits_bind(site), limits_are_safe(site)
+    row.tests_all = enforces(site) == "ALL"
+    row.qos = len(site.qos)
+    row.waives = any({flag.upper() for flag in one.flags} & set(WAIVERS) for one in site.qos)
     limits = [one.limits for one in site.qos] + [one.limits for one in site.associations]
     ends = any(one.grp_tres_mins or one.grp_wall_minutes is not None for one in limits)
     always = "ACCRUE_ALWAYS" in config.list("PriorityFlags")
-    row[Setting.LIMITS_AGE] = row[Setting.ENFORCE] and not always and any(map(limits_age, limits))
-    row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and not row[Setting.SAFE] and ends
+    row.limits_age = row.enforce and not always and any(map(limits_age, limits))
+    row.minutes_end_jobs = row.enforce and not row.safe and ends
 
 
-def _preemption(site: Site, row: Table) -> None:
+def _preemption(site: Site, row: Settings) -> None:
     """Who may preempt whom, and when."""
     config, kind = site.config, site.config.get("PreemptType").lower()
     given = [one.preempt_mode for one in site.partitions] + [one.preempt_mode for one in site.qos]
     if any(mode_of(site, text) for text in ("", *given)):
-        row[Setting.PREEMPTION] = (
+        row.preemption = (
             Preemption.BY_QOS if "qos" in kind else Preemption.BY_TIER if "prio" in kind else Preemption.OFF
         )
-    row[Setting.PREEMPT_EXEMPT] = max(config.seconds("PreemptExemptTime") or 0, 0)
-    row[Setting.PREEMPT_PAUSE] = config.number("KillWait") + config.number("MessageTimeout")
+    row.preempt_exempt = max(config.seconds("PreemptExemptTime") or 0, 0)
+    row.preempt_pause = config.number("KillWait") + config.number("MessageTimeout")
 
 
 @once
-def weights_of(site: Site) -> npt.NDArray[np.float64]:
+def weights_of(site: Site) -> Weights:
     """Weights of priority and other numbers with fractions."""
     config = site.config
-    row = np.zeros(len(Weight), np.float64)
+    row = zeros(Weights)
     for weight, name in (
-        (Weight.AGE, "Age"), (Weight.ASSOCIATION, "Assoc"), (Weight.FAIRSHARE, "Fairshare"),
-        (Weight.SIZE, "JobSize"), (Weight.PARTITION, "Partition"), (Weight.QOS, "QOS"),
+        (Weights["age"], "Age"), (Weights["association"], "Assoc"), (Weights["fairshare"], "Fairshare"),
+        (Weights["size"], "JobSize"), (Weights["partition"], "Partition"), (Weights["qos"], "QOS"),
     ):  # fmt: skip
         row[weight] = config.number(f"PriorityWeight{name}")
     half_life = config.seconds("PriorityDecayHalfLife")
-    row[Weight.DECAY] = 1 - 0.693 / half_life if half_life else 1.0
-    row[Weight.DAMPENING] = max(config.number("FairShareDampeningFactor"), 1)
+    row.decay = 1 - 0.693 / half_life if half_life else 1.0
+    row.dampening = max(config.number("FairShareDampeningFactor"), 1)
     return row

@@ -13,8 +13,29 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.tables import Table
+from headway.engine.tables import Nodes, Table
 from headway.jit.kernels import by_address
+from headway.policies.slurm.tables.jobs import Adapted, SlurmJobs
+from headway.policies.slurm.tables.life import (
+    Arrays,
+    Dependencies,
+    Happenings,
+    Levels,
+    Licences,
+    Reservations,
+    Victims,
+)
+from headway.policies.slurm.tables.passes import Counts, Plans, Ranks, Records, Slots, SlurmClock, Work
+from headway.policies.slurm.tables.settings import Settings, Weights
+from headway.policies.slurm.tables.sites import (
+    Choices,
+    Factors,
+    Holders,
+    Partitions,
+    SlurmNodes,
+    Switches,
+    Usage,
+)
 
 Sets = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.float64]
@@ -26,34 +47,31 @@ UNSET = -1
 class Memory(NamedTuple):
     """The tables of Slurm's controller."""
 
-    clock: Table
-    """[SlurmClock]"""
-    settings: Table
-    """[Setting]"""
-    weights: Numbers
-    """[Weight]"""
-    jobs: Table
-    """[SlurmJob, job]"""
-    nodes: Table
-    """[SlurmNode, node]"""
-    partitions: Table
-    """[Partition, partition]"""
+    clock: SlurmClock
+    settings: Settings
+    weights: Weights
+    jobs: SlurmJobs
+    """[row, job]"""
+    nodes: SlurmNodes
+    """[row, node]"""
+    partitions: Partitions
+    """[row, partition]"""
     members: Sets
     """[partition, node]"""
     lists: Table
     """[list of partitions, place] partitions of a job; -1 behind the last."""
     standing: Table
     """[list of partitions, place] why jobs with this list may not use the partition (:class:`Reason`)."""
-    adapted: Table
+    adapted: Adapted
     """[place in the list x Adapted, job with ADAPTED] what jobs ask for in each of their partitions."""
     features: Sets
     """[features, node] nodes that a constraint allows and that are large enough for those who have it."""
-    choices: Table
-    """[Choice, features] how nodes with features are chosen."""
-    factors: Numbers
-    """[Factor, partition | QOS | association]"""
-    holders: Table
-    """[Holder, QOS, then association]"""
+    choices: Choices
+    """[row, features] how nodes with features are chosen."""
+    factors: Factors
+    """[row, partition | QOS | association]"""
+    holders: Holders
+    """[row, QOS, then association]"""
     caps: Table
     """[Cap x holders + holder, resource]"""
     held: Table
@@ -70,53 +88,53 @@ class Memory(NamedTuple):
     """[QOS x users + user] jobs that wait and gain age, where that is limited."""
     ageing_by_account: Table
     """[QOS x accounts + account]"""
-    usage: Numbers
-    """[Usage, holder]"""
+    usage: Usage
+    """[row, holder]"""
     used: Numbers
     """[holder, resource] decayed seconds."""
-    queue: Table
-    """[Record, place] the waiting jobs in order."""
+    queue: Records
+    """[row, place] the waiting jobs in order."""
     order: Table
     """[now | next, place] entries of the queue while they are sorted as Slurm does it; empty where any order
     does."""
-    listed: Table
-    """[Record, place] the queue as it will be then."""
+    listed: Records
+    """[row, place] the queue as it will be then."""
     running: Table
     """[end by limit | job, place] sorted by the end, then by the start."""
     epilogs: Table
     """[time | run, place] a heap of nodes that become free; -1 - node where one is switched on."""
-    trial: Table
-    """[engine's node row, node] what would be free if some running jobs were over."""
-    work: Table
-    """[Work, node] space for the choice of nodes."""
+    trial: Nodes
+    """[row, node] what would be free if some running jobs were over."""
+    work: Work
+    """[row, node] space for the choice of nodes."""
     sets: Sets
     """[Scratch, node] sets that a search works on."""
-    slots: Table
-    """[Slot, record]"""
-    least: Table
-    """[engine's node row, node] the least that is free over a time (EASY and conservative on named nodes)."""
-    instant: Table
-    """[engine's node row, node] what is free at an instant of it."""
+    slots: Slots
+    """[row, record]"""
+    least: Nodes
+    """[row, node] the least that is free over a time (EASY and conservative on named nodes)."""
+    instant: Nodes
+    """[row, node] what is free at an instant of it."""
     claims: Table
     """[place x node rows + node row, node] what a reservation of theirs changes."""
     surveys: Table
     """[slot, kind of jobs] what was found out about a slot: 2 x FREE + RISES."""
-    plans: Table
-    """[Plan, place] the plans of the present cycle."""
-    counts: Table
-    """[Count, user | partition | association | user x partition] what the present cycle has searched for."""
+    plans: Plans
+    """[row, place] the plans of the present cycle."""
+    counts: Counts
+    """[row, user | partition | association | user x partition] what the present cycle has searched for."""
     billing: Numbers
     """[partition, resource] what a unit of a resource is billed."""
-    ranks: Table
-    """[Rank, association] space to rank users in."""
-    arrays: Table
-    """[Array, array]"""
-    dependencies: Table
-    """[Dependency, entry]"""
-    happenings: Table
-    """[Happening, place] by time."""
-    reservations: Table
-    """[Reservation, reservation]"""
+    ranks: Ranks
+    """[row, association] space to rank users in."""
+    arrays: Arrays
+    """[row, array]"""
+    dependencies: Dependencies
+    """[row, entry]"""
+    happenings: Happenings
+    """[row, place] by time."""
+    reservations: Reservations
+    """[row, reservation]"""
     reserved: Sets
     """[reservation, node] its nodes."""
     gres_total: Table
@@ -133,26 +151,26 @@ class Memory(NamedTuple):
     """[resource] what asking for it weighs in the priority (PriorityWeightTRES)."""
     tres_whole: Numbers
     """[partition, resource] of how much a request is a part: what the partition has, or one of each."""
-    licences: Table
-    """[Licence, licence]"""
+    licences: Licences
+    """[row, licence]"""
     licences_asked: Table
     """[licence, job]"""
     required: Sets
     """[set, node] nodes that jobs must have; the first is empty."""
-    switches: Table
-    """[Switch, switch] where nodes are chosen by the tree of switches; else there are none."""
+    switches: Switches
+    """[row, switch] where nodes are chosen by the tree of switches; else there are none."""
     switch_steps: Table
     """[switch, switch] links on the way from one to the other; -1: there is none."""
-    levels: Table
-    """[Level, level] from the lowest tier up; none where nobody is suspended for others."""
-    imagined: Table
-    """[engine's node row, node] what would be free if jobs of lower levels were suspended."""
+    levels: Levels
+    """[row, level] from the lowest tier up; none where nobody is suspended for others."""
+    imagined: Nodes
+    """[row, node] what would be free if jobs of lower levels were suspended."""
     going: Table
     """[word, node] CPUs of jobs that go on, as bits."""
     may_preempt: Table
     """[QOS, QOS] whether jobs of the one may preempt those of the other."""
-    victims: Table
-    """[Victim, place] running jobs that the one at hand may preempt."""
+    victims: Victims
+    """[row, place] running jobs that the one at hand may preempt."""
     returned: Table
     """[place] jobs that come back to the queue when the present pass is over."""
     words_members: Table
@@ -175,7 +193,7 @@ class Memory(NamedTuple):
     """[place, word] the nodes of the running jobs, in the order of their ends; as far as there is room."""
     words_over: Table
     """[place, word] nodes on which nothing runs any more when these jobs and all before them are over."""
-    after: Table
+    after: Nodes
     """[row, end] what a node has free after the end of a job on it, with rows as in the engine's table of
     nodes and behind them the place of the job; node by node, in the order of their ends."""
     openings: Table

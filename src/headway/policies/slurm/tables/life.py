@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from headway.jit.rows import Row, Rows
+
 
 class Outcome(IntEnum):
     """What became of a job."""
@@ -15,42 +17,33 @@ class Outcome(IntEnum):
     BADLY = 3
 
 
-class Array(IntEnum):
+class Arrays(Rows):
     """An array of jobs: its tasks stand side by side in the queue and share what a pass finds out."""
 
-    LIMIT = 0
-    """Tasks that may run at once; -1: as many as there are."""
-    RUNNING = 1
-    REFUSED_PASS = 2
-    """The last pass that refused a task, and in which partition: it looks at no more of them there."""
-    REFUSED_PARTITION = 3
-    REFUSED_CYCLE = 4
-    PLANS_CYCLE = 5
-    """The cycle that the plans are counted for."""
-    PLANS = 6
-    PRIORITY = 7
-    """Of all its tasks where priority is the order of submission; -1: none has come yet."""
-    TURNED_AWAY = 8
-    """Whether it was refused at its submission, all of it."""
-    BEGUN_CYCLE = 10
-    """The last cycle that started a waiting task, and in which partition: it looks at no more of them in
-    others."""
-    BEGUN_PARTITION = 11
-    LISTED = 9
-    """The place of its waiting tasks in Slurm's list of jobs; -1: none has come yet."""
+    limit: Row  # Tasks that may run at once; -1: as many as there are.
+    running: Row
+    # The last pass that refused a task, and in which partition: it looks at no more of them there.
+    refused_pass: Row
+    refused_partition: Row
+    refused_cycle: Row
+    plans_cycle: Row  # The cycle that the plans are counted for.
+    plans: Row
+    priority: Row  # Of all its tasks where priority is the order of submission; -1: none has come yet.
+    turned_away: Row  # Whether it was refused at its submission, all of it.
+    listed: Row  # The place of its waiting tasks in Slurm's list of jobs; -1: none has come yet.
+    # The last cycle that started a waiting task, and in which partition: it looks at no more of them in
+    # others.
+    begun_cycle: Row
+    begun_partition: Row
 
 
-class Dependency(IntEnum):
+class Dependencies(Rows):
     """One entry of the dependencies of jobs."""
 
-    KIND = 0
-    """:class:`After`"""
-    JOB = 1
-    """The job, or one task of the array, that it waits for."""
-    MINUTES = 2
-    """How long that must have been running."""
-    GROUP = 3
-    """Entries of one group are the tasks of one array: they are met together."""
+    kind: Row  # :class:`After`
+    job: Row  # The job, or one task of the array, that it waits for.
+    minutes: Row  # How long that must have been running.
+    group: Row  # Entries of one group are the tasks of one array: they are met together.
 
 
 class After(IntEnum):
@@ -64,14 +57,12 @@ class After(IntEnum):
     """It may wait, or be over."""
 
 
-class Happening(IntEnum):
+class Happenings(Rows):
     """Something that happens beside jobs coming and ending; sorted by time."""
 
-    TIME = 0
-    KIND = 1
-    """:class:`What`"""
-    OBJECT = 2
-    """The node, job, partition or reservation."""
+    time: Row
+    kind: Row  # :class:`What`
+    object: Row  # The node, job, partition or reservation.
 
 
 class What(IntEnum):
@@ -91,46 +82,37 @@ class What(IntEnum):
     """All usage is forgotten (PriorityUsageResetPeriod)."""
 
 
-class Reservation(IntEnum):
+class Reservations(Rows):
     """Nodes kept for somebody, or for nobody, for a time."""
 
-    KNOWN = 0
-    """When it was made."""
-    START = 1
-    END = 2
-    MAINTENANCE = 3
-    FLEXIBLE = 4
-    ALL_NODES = 5
-    OVERLAPS = 6
-    RECURS = 7
-    """Whether it goes on to a next time by itself when it ends."""
-    PARTITION = 8
-    """The partition that it was made for as a whole; UNSET where it was not."""
-    NEXT = 9
-    """The one of the same name that follows it; UNSET where none does."""
-    FAILED = 10
-    """The last pass in which a job of it did not fit."""
+    known: Row  # When it was made.
+    start: Row
+    end: Row
+    maintenance: Row
+    flexible: Row
+    all_nodes: Row
+    overlaps: Row
+    recurs: Row  # Whether it goes on to a next time by itself when it ends.
+    partition: Row  # The partition that it was made for as a whole; UNSET where it was not.
+    next: Row  # The one of the same name that follows it; UNSET where none does.
+    failed: Row  # The last pass in which a job of it did not fit.
 
 
-class Licence(IntEnum):
+class Licences(Rows):
     """A licence, counted in the whole cluster."""
 
-    TOTAL = 0
-    USED = 1
+    total: Row
+    used: Row
 
 
-class Level(IntEnum):
+class Levels(Rows):
     """Jobs that never share a core, where jobs are suspended for others: the same tier, rule and row."""
 
-    TIER = 0
-    FIRM = 1
-    """Whether its jobs give way to nobody (PreemptMode=OFF)."""
-    ROW = 2
-    """Which of the jobs that take turns on a core."""
-    DEALT = 3
-    """While rows are dealt anew: the row that stands here so far..."""
-    CORES = 4
-    """...and how many cores it has got; by row, not by where it stands."""
+    tier: Row
+    firm: Row  # Whether its jobs give way to nobody (PreemptMode=OFF).
+    row: Row  # Which of the jobs that take turns on a core.
+    dealt: Row  # While rows are dealt anew: the row that stands here so far...
+    cores: Row  # ...and how many cores it has got; by row, not by where it stands.
 
 
 class Standing(IntEnum):
@@ -143,19 +125,13 @@ class Standing(IntEnum):
     WAITS = 2
 
 
-class Victim(IntEnum):
+class Victims(Rows):
     """Running jobs that may be preempted."""
 
-    JOB = 0
-    COST = 1
-    """Who goes first: small ones."""
-    USABLE = 2
-    """How many of the chosen nodes it holds."""
-    LISTED = 6
-    """Its place in Slurm's list of jobs."""
-    DEALT = 3
-    """Not one of them: a job that is dealt to a row anew..."""
-    KEY = 4
-    """...its place among them: the first of its cores, then how many CPUs it asked for..."""
-    ROW = 5
-    """...and the row that it gets."""
+    job: Row
+    cost: Row  # Who goes first: small ones.
+    usable: Row  # How many of the chosen nodes it holds.
+    dealt: Row  # Not one of them: a job that is dealt to a row anew...
+    key: Row  # ...its place among them: the first of its cores, then how many CPUs it asked for...
+    row: Row  # ...and the row that it gets.
+    listed: Row  # Its place in Slurm's list of jobs.

@@ -4,95 +4,78 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from headway.jit.rows import FloatRow, Row, Rows
 
-class SlurmNode(IntEnum):
+
+class SlurmNodes(Rows):
     """What a node has beyond the engine's rows."""
 
-    WEIGHT = 0
-    THREADS = 1
-    """CPUs of a core: the least that can be given."""
-    USABLE = 2
-    """1: yes; less: it is down or drained, for so many reasons at once."""
-    COMPLETING = 3
-    """Runs that ended on it whose epilog is not over."""
-    IDLE_SINCE = 4
-    """When the last job on it ended."""
-    OFF_AFTER = 5
-    """How long it is idle before it is switched off; -1: it never is."""
-    BOOT_TAKES = 6
-    """How long it takes to come back."""
-    KIND = 7
-    """The same for nodes that differ in their names only; under select/linear lighter ones have less."""
-    SET_WEIGHT = 8
-    """Its weight as the last tests left it: jobs with generic resources make nodes lighter for others, limits
-    on nodes make those heavier that would count anew."""
-    WEIGHT_BEFORE = 9
-    """The same when the last cycle began."""
+    weight: Row
+    threads: Row  # CPUs of a core: the least that can be given.
+    usable: Row  # 1: yes; less: it is down or drained, for so many reasons at once.
+    completing: Row  # Runs that ended on it whose epilog is not over.
+    idle_since: Row  # When the last job on it ended.
+    off_after: Row  # How long it is idle before it is switched off; -1: it never is.
+    boot_takes: Row  # How long it takes to come back.
+    # The same for nodes that differ in their names only; under select/linear lighter ones have less.
+    kind: Row
+    # Its weight as the last tests left it: jobs with generic resources make nodes lighter for others, limits
+    # on nodes make those heavier that would count anew.
+    set_weight: Row
+    weight_before: Row  # The same when the last cycle began.
 
 
-class Partition(IntEnum):
+class Partitions(Rows):
     """A partition."""
 
-    TIER = 0
-    FACTOR = 1
-    MAX_MINUTES = 2
-    MIN_NODES = 3
-    MAX_NODES = 4
-    MAX_CPUS = 5
-    """CPUs of a node that its jobs may have together."""
-    MEMORY_CPU = 6
-    MEMORY_NODE = 7
-    EXCLUSIVE = 8
-    QOS = 9
-    UP = 10
-    NODES = 11
-    FAILED = 12
-    """Whether a job of it was refused in the present pass."""
-    TESTED = 13
-    """Jobs of it that the present pass has looked at."""
-    PREEMPT = 14
-    """:class:`Mode` of preempting its jobs."""
-    GRACE = 15
-    ALIKE = 16
-    """Whether all its nodes have the same CPUs, memory and weight."""
-    LEVEL = 17
-    """Which level its jobs are on, where jobs are suspended for others; the first, if they take turns."""
-    ROWS = 18
-    """How many of its jobs may have the same core and take turns on it."""
-    ROWS_PREEMPTING = 19
-    """The same for jobs that may preempt one of another QOS there by suspension."""
-    CPUS_ROW = 20
-    """Which of the nodes' further rows counts the CPUs of its jobs, for MAX_CPUS or because they may share
-    them; -1: none."""
-    PRIVATE_ROW = 21
-    """Which of them counts the CPUs of all jobs that share none; -1: none, or its jobs share theirs."""
-    AVOIDS_FROM = 22
-    AVOIDS_TO = 23
-    """From which to before which of them count CPUs of jobs that its jobs meet on no node; not its own."""
-    LEAST_LOADED = 24
-    """Whether jobs take the least loaded nodes first (LLN)."""
-    KEEPS_NODES = 25
-    """Whether each of its jobs lets nobody but its user on its nodes (ExclusiveUser)."""
-    OVER_TIME = 26
-    """How many seconds beyond their limit its jobs may run; -1: as long as they like."""
+    tier: Row
+    factor: Row
+    max_minutes: Row
+    min_nodes: Row
+    max_nodes: Row
+    max_cpus: Row  # CPUs of a node that its jobs may have together.
+    memory_cpu: Row
+    memory_node: Row
+    exclusive: Row
+    qos: Row
+    up: Row
+    nodes: Row
+    failed: Row  # Whether a job of it was refused in the present pass.
+    tested: Row  # Jobs of it that the present pass has looked at.
+    preempt: Row  # :class:`Mode` of preempting its jobs.
+    grace: Row
+    alike: Row  # Whether all its nodes have the same CPUs, memory and weight.
+    # Which level its jobs are on, where jobs are suspended for others; the first, if they take turns.
+    level: Row
+    rows: Row  # How many of its jobs may have the same core and take turns on it.
+    rows_preempting: Row  # The same for jobs that may preempt one of another QOS there by suspension.
+    # Which of the nodes' further rows counts the CPUs of its jobs, for MAX_CPUS or because they may share
+    # them; -1: none.
+    cpus_row: Row
+    # Which of them counts the CPUs of all jobs that share none; -1: none, or its jobs share theirs.
+    private_row: Row
+    avoids_from: Row
+    # From which to before which of them count CPUs of jobs that its jobs meet on no node; not its own.
+    avoids_to: Row
+    least_loaded: Row  # Whether jobs take the least loaded nodes first (LLN).
+    keeps_nodes: Row  # Whether each of its jobs lets nobody but its user on its nodes (ExclusiveUser).
+    over_time: Row  # How many seconds beyond their limit its jobs may run; -1: as long as they like.
 
 
-class Choice(IntEnum):
+class Choices(Rows):
     """How a constraint chooses nodes: its parts are further sets of nodes with features."""
 
-    FIRST = 0
-    PARTS = 1
-    """0: any of the allowed nodes."""
-    NODES = 2
-    """Of a part: how many nodes are to be of it; 0: all, or all of another part."""
+    first: Row
+    parts: Row  # 0: any of the allowed nodes.
+    nodes: Row  # Of a part: how many nodes are to be of it; 0: all, or all of another part.
 
 
-class Factor(IntEnum):
+class Factors(Rows):
     """Numbers of a partition, a QOS or an association that priority reads, from 0 to 1."""
 
-    PARTITION = 0
-    QOS = 1
-    ASSOCIATION = 2
+    partition: FloatRow
+    qos: FloatRow
+    association: FloatRow
 
 
 class Tres(IntEnum):
@@ -104,51 +87,40 @@ class Tres(IntEnum):
     BILLING = 3
 
 
-class Holder(IntEnum):
+class Holders(Rows):
     """Who sets limits and is charged: QOS first, then associations."""
 
-    PARENT = 0
-    """The association above; -1 for the root and for QOS."""
-    SHARES = 1
-    IS_USER = 2
-    RUNNING = 3
-    NO_DECAY = 4
-    OVER_PARTITION = 5
-    """A QOS whose limits come before those of the partition's."""
-    MIN_PRIORITY = 6
-    NO_RESERVE = 7
-    GRP_JOBS = 8
-    GRP_WALL = 9
-    MAX_JOBS = 10
-    """Of an association."""
-    MAX_WALL = 11
-    MAX_JOBS_USER = 12
-    MAX_JOBS_ACCOUNT = 13
-    PRIORITY = 14
-    """Of a QOS."""
-    EXEMPT = 15
-    """How long a job of a QOS runs before it may be preempted; -1: as the site has it."""
-    PREEMPT = 16
-    """:class:`Mode` of preempting jobs of a QOS."""
-    GRACE = 17
-    SUBMITTED = 18
-    """Jobs that wait or run."""
-    GRP_SUBMIT = 19
-    MAX_SUBMIT = 20
-    """Of an association."""
-    MAX_SUBMIT_USER = 21
-    WAIVES = 22
-    """Which bounds of partitions do not bind jobs of a QOS (:class:`Waiver`, as bits)."""
-    MAX_SUBMIT_ACCOUNT = 23
-    BLOCKED = 24
-    """Until when the present cycle plans nobody of a QOS, because a limit stopped one (assoc_limit_stop)."""
-    AGEING = 25
-    """Waiting jobs that gain age, where that is limited."""
-    GRP_AGEING = 26
-    MAX_AGEING = 27
-    """Of an association."""
-    MAX_AGEING_USER = 28
-    MAX_AGEING_ACCOUNT = 29
+    parent: Row  # The association above; -1 for the root and for QOS.
+    shares: Row
+    is_user: Row
+    running: Row
+    no_decay: Row
+    over_partition: Row  # A QOS whose limits come before those of the partition's.
+    min_priority: Row
+    no_reserve: Row
+    grp_jobs: Row
+    grp_wall: Row
+    max_jobs: Row  # Of an association.
+    max_wall: Row
+    max_jobs_user: Row
+    max_jobs_account: Row
+    priority: Row  # Of a QOS.
+    exempt: Row  # How long a job of a QOS runs before it may be preempted; -1: as the site has it.
+    preempt: Row  # :class:`Mode` of preempting jobs of a QOS.
+    grace: Row
+    submitted: Row  # Jobs that wait or run.
+    grp_submit: Row
+    max_submit: Row  # Of an association.
+    max_submit_user: Row
+    waives: Row  # Which bounds of partitions do not bind jobs of a QOS (:class:`Waiver`, as bits).
+    max_submit_account: Row
+    # Until when the present cycle plans nobody of a QOS, because a limit stopped one (assoc_limit_stop).
+    blocked: Row
+    ageing: Row  # Waiting jobs that gain age, where that is limited.
+    grp_ageing: Row
+    max_ageing: Row  # Of an association.
+    max_ageing_user: Row
+    max_ageing_account: Row
 
 
 class Cap(IntEnum):
@@ -165,34 +137,26 @@ class Cap(IntEnum):
     MAX_ACCOUNT = 8
 
 
-class Usage(IntEnum):
+class Usage(Rows):
     """Numbers of a QOS or an association that change."""
 
-    RAW = 0
-    """Billing seconds, decayed."""
-    WALL = 1
-    FAIRSHARE = 2
-    """The fair share factor of a user, as last calculated."""
-    SHARES_NORM = 3
-    LEVEL = 4
-    EFFECTIVE = 5
-    FACTOR = 6
-    """UsageFactor of a QOS."""
-    SHARES_PRODUCT = 7
-    """Parts of the shares multiplied up to the root."""
-    LIMIT_FACTOR = 8
-    """What a minute of a job of a QOS counts for limits before it starts: UsageFactor if UsageFactorSafe."""
+    raw: FloatRow  # Billing seconds, decayed.
+    wall: FloatRow
+    fairshare: FloatRow  # The fair share factor of a user, as last calculated.
+    shares_norm: FloatRow
+    level: FloatRow
+    effective: FloatRow
+    factor: FloatRow  # UsageFactor of a QOS.
+    shares_product: FloatRow  # Parts of the shares multiplied up to the root.
+    # What a minute of a job of a QOS counts for limits before it starts: UsageFactor if UsageFactorSafe.
+    limit_factor: FloatRow
 
 
-class Switch(IntEnum):
+class Switches(Rows):
     """A switch of the network, and what the choice of nodes notes about it."""
 
-    LEVEL = 0
-    """0 for leaves."""
-    PARENT = 1
-    """The switch above it; itself where there is none."""
-    NODES = 2
-    """How many nodes below it may be taken."""
-    DISTANCE = 3
-    """Steps from the switches in use, all together; -1: some cannot be reached."""
-    IN_USE = 4
+    level: Row  # 0 for leaves.
+    parent: Row  # The switch above it; itself where there is none.
+    nodes: Row  # How many nodes below it may be taken.
+    distance: Row  # Steps from the switches in use, all together; -1: some cannot be reached.
+    in_use: Row
