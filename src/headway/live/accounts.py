@@ -14,10 +14,13 @@ No answer changes nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from headway.errors import UsageError
 from headway.live.journal import CANCELLED, LIVE, OVER, RUNNING, SUSPENDED, Attempt, Journal, TaskRow
 from headway.live.proxy import HERE, Proxy
+from headway.live.script import take_fence
 from headway.live.spans import Span, closed, told_spans
 from headway.live.wire import NoAnswer, Refused
 from headway.plain import Notify
@@ -30,8 +33,10 @@ ENDINGS = {"done": "done", "failed": "failed", "killed": "killed", "cancelled": 
 class Accounts:
     """The journal against the servers."""
 
-    def __init__(self, journal: Journal, proxies: Sequence[Proxy], say: Notify) -> None:
+    def __init__(self, journal: Journal, proxies: Sequence[Proxy], say: Notify, fence: Path | None) -> None:
+        """``fence`` is where the fences are; None: no task really runs."""
         self.journal, self.proxies, self.say = journal, {proxy.name: proxy for proxy in proxies}, say
+        self.fence = fence
         self.silent: dict[str, str] = {}
         """Servers that did not answer the last poll, and what was heard."""
         self.staying: set[int] = set()
@@ -148,8 +153,13 @@ class Accounts:
             except (NoAnswer, Refused) as error:
                 self.complain(str(error))
         for row in [row for row in homeless if row.wanted == CANCELLED]:
-            self.journal.set_task(row.number, state=CANCELLED, ended=now)
             homeless.remove(row)
+            try:
+                if self.fence is not None:
+                    take_fence(self.fence / row.fence)
+                self.journal.set_task(row.number, state=CANCELLED, ended=now)
+            except UsageError as error:
+                self.complain(str(error))
         return homeless
 
     def _settled(self, row: TaskRow) -> bool:

@@ -71,7 +71,7 @@ class LiveAgent(Tended):
             )
             for site in grid.sites
         ]
-        self.accounts = Accounts(self.journal, self.proxies, say)
+        self.accounts = Accounts(self.journal, self.proxies, say, None if grid.is_simulated else grid.fence)
         mode = str(grid.policy.params["mode"])
         self.period = 0 if mode == "none" else microseconds_of(grid.policy, "period")
         self.event = self.journal.number("event")

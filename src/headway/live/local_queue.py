@@ -103,7 +103,7 @@ class LocalQueue(Database):
                 super().__init__(path, isolation="IMMEDIATE")
                 until_sound.callback(self.close)
                 self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.execute("PRAGMA synchronous=FULL")
                 self._db.executescript(SCHEMA)
                 self._db.execute("INSERT OR IGNORE INTO facts VALUES ('epoch', ?)", (str(now),))
                 self._db.commit()

@@ -600,6 +600,9 @@ class LocalServer(ClusterServer):
         if entry.state == "suspended" and entry.pid is not None:
             raise Refused(f"{name} is suspended for an urgent job; it can be killed when it runs again")
         self.guard.permit("kill")
+        fence = self._begun(entry)
+        if fence is not None and fence.code is not None:  # it has ended by itself since somebody looked
+            return {"gone": False}
         at = self._end(entry, self.now)
         self._set(entry, state="cancelled", ended=self.unix(at))
         self.batch.close()

@@ -17,6 +17,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from headway.errors import UsageError
 from headway.live.task import Task, filled
 
 FENCED, NO_FENCE, NO_SCRIPT = 75, 74, 73
@@ -55,6 +56,14 @@ def read_fence(folder: Path) -> Fence | None:
     except (OSError, ValueError):
         pass
     return Fence(pid, cluster, started, code, ended)
+
+
+def take_fence(folder: Path) -> None:
+    """Make the fence of a task that was cancelled, so that no copy of it that is left somewhere can start."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise UsageError(f"a cancelled task is not fenced off: {folder}: {error.strerror}") from None
 
 
 def remove_fence(folder: Path) -> None:

@@ -6,6 +6,7 @@ import inspect
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from queue import Empty, SimpleQueue
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -20,11 +21,10 @@ KINDS = {int: "a whole number", str: "text", list: "a list of texts", dict: "a J
 
 def called(answers: Callable[..., Any], request: str, data: dict[str, Any]) -> Any:
     """What a method answers to the data of a request."""
-    takes = inspect.signature(answers).parameters
+    takes, hints = _signature(getattr(answers, "__func__", answers))
     for name in data:
         if name not in takes:
             raise Refused(f"{request} takes no {name!r}; it takes {', '.join(takes) or 'nothing'}")
-    hints = get_type_hints(answers)
     for name, parameter in takes.items():
         if name not in data:
             if parameter.default is parameter.empty:
@@ -32,6 +32,14 @@ def called(answers: Callable[..., Any], request: str, data: dict[str, Any]) -> A
         elif not fits(data[name], shape_of(hints[name])):
             raise Refused(f"{request}: {name!r} must be {_kind(hints[name])}")
     return answers(**data)
+
+
+@cache
+def _signature(function: Any) -> tuple[dict[str, inspect.Parameter], dict[str, Any]]:
+    """The parameters of a method but for itself, and their types."""
+    takes = dict(inspect.signature(function).parameters)
+    takes.pop("self", None)
+    return takes, get_type_hints(function)
 
 
 def _kind(hint: Any) -> str:

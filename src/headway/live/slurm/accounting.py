@@ -13,6 +13,7 @@ from headway.plain import cut
 
 FIELDS = "JobID,State,NCPUS,Start,End,Timelimit,Submit,Partition,User"
 ASK = ("sacct", "--noheader", "--parsable2", "--allocations", "--starttime=now-30days", f"--format={FIELDS}")
+NOT_OVER = ("waiting", "held", "running", "suspended")
 AGAIN = 5.0
 """Seconds for which an answer is used again."""
 
@@ -34,15 +35,19 @@ class Accounting:
         return self._is_there
 
     def last(self, name: str) -> SlurmJob | None:
-        """The last job of a name; None if there is none, or no accounting."""
+        """The last job of a name that is over; None if there is none, or no accounting."""
         if not self.is_there:
             return None
         now = outside.steady()
         self._known = {key: kept for key, kept in self._known.items() if now - kept[0] < AGAIN}
         if name not in self._known:
-            lines = self.slurm.run(*ASK, f"--name={name}").splitlines()
-            jobs = [_read(line, name) for line in lines if line.strip()]
-            self._known[name] = now, jobs[-1] if jobs else None
+            text = self.slurm.run(*ASK, f"--name={name}")
+            if text and not text.endswith("\n"):
+                raise NoAnswer(f"sacct breaks off: {cut(text, 100)}")
+            jobs = [_read(line, name) for line in text.splitlines() if line.strip()]
+            # What the controller does not know, and is not over here, has been lost by it: it is in no queue.
+            over = [job for job in jobs if job.state not in NOT_OVER]
+            self._known[name] = now, over[-1] if over else None
         return self._known[name][1]
 
 

@@ -91,6 +91,8 @@ def look_at(slurm: Slurm) -> list[str]:
     before, *jobs = slurm.run(*LOOK, f"--format={mark}{FIELDS}").split(mark)
     if before.strip():
         raise _unreadable(before)
+    if jobs and not jobs[-1].endswith("\n"):
+        raise _unreadable(jobs[-1])
     return jobs
 
 

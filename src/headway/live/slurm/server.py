@@ -8,6 +8,7 @@ What became of a job is told by its fence, then by the queue, then by accounting
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -273,12 +274,16 @@ class SlurmServer(ClusterServer):
         fence = read_fence(self._fence(name))
         if fence is not None and fence.code is not None:
             return {"gone": False}  # it has ended by itself
-        for job in self.named(name):
+        jobs = self.named(name)
+        for job in jobs:
             if job.state in ("running", "suspended"):
                 self.guard.permit("kill")
                 self.slurm.run("scancel", job.number)
         self._looked = -FRESH
-        return {"gone": True}
+        if not jobs and self.accounting.last(name) is None:
+            return {"gone": False}  # nobody knows it any more, and perhaps its node does
+        fence = read_fence(self._fence(name))  # it may have ended by itself just before
+        return {"gone": fence is None or fence.code in (None, 128 + signal.SIGTERM)}
 
     # ---- what became of jobs ------------------------------------------------------------------------------
 

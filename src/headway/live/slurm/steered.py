@@ -7,6 +7,7 @@ reservation. Stopping is scancel, a restart is a new job; suspending and resumin
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import Any
 
@@ -18,7 +19,7 @@ from headway.live.processes import Processes
 from headway.live.script import Fence, job_script
 from headway.live.server import RETRY, log
 from headway.live.slurm.commands import Slurm, sbatch_words
-from headway.live.slurm.queue import SlurmJob, look_at, parse_queue
+from headway.live.slurm.queue import RUNNING, SlurmJob, look_at, parse_queue
 from headway.live.wire import NoAnswer, Refused
 from headway.plain import cut
 from headway.units import MINUTE
@@ -56,11 +57,11 @@ class SlurmJobs(Processes):
     def job(self, number: int, name: str) -> SlurmJob | None:
         """A job by number and name: after a crash of the controller numbers are given anew."""
         found = self._queue().get(number)
-        return found if found is not None and (not name or found.name == name) else None
+        return found if found is not None and (not name or _is_of(found, name)) else None
 
     def alive(self, name: str) -> int | None:
         """The number of the job of a name that waits or runs."""
-        live = (number for number, job in self._queue().items() if job.name == name and _is_alive(job))
+        live = (number for number, job in self._queue().items() if _is_of(job, name) and _is_alive(job))
         return next(live, None)
 
     def _queue(self) -> dict[int, SlurmJob]:
@@ -79,8 +80,20 @@ class SlurmJobs(Processes):
         except NoAnswer:
             return True  # unknown is not over
         if found is None:
-            return outside.steady() - self._given.get(pid, -SETTLING) < SETTLING
+            return outside.steady() - self._given.get(pid, -SETTLING) < SETTLING or self._is_shown(pid, name)
         return _is_alive(found)
+
+    def _is_shown(self, number: int, name: str) -> bool:
+        """Whether Slurm still has a job that its queue did not show: part of an answer is no answer."""
+        try:
+            shown = self.slurm.run("scontrol", "show", "job", str(number))
+        except NoAnswer:
+            return True
+        except Refused:
+            return False
+        said = dict(re.findall(r"\b(JobName|JobState)=(\S+)", shown))
+        is_it = said.get("JobName", "").rpartition(".")[0] == name.rpartition(".")[0]
+        return is_it and said.get("JobState") in ("PENDING", "SUSPENDED", *RUNNING)
 
     def code(self, pid: int) -> int | None:
         return None
@@ -144,6 +157,11 @@ def handed_over(said: str) -> int:
     if not (number.isascii() and number.isdigit() and len(number) < 19):
         raise NoAnswer(f"sbatch prints something else than a job's number: {cut(said)}")
     return int(number)
+
+
+def _is_of(job: SlurmJob, name: str) -> bool:
+    """Whether a job is of the task of a name, also by another submission of it: one fence lets one run."""
+    return job.name.rpartition(".")[0] == name.rpartition(".")[0]
 
 
 def _is_alive(job: SlurmJob) -> bool:
