@@ -34,10 +34,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="live_world", description=__doc__)
     parser.add_argument("seed", type=int)
     parser.add_argument("--count", type=int, default=1, help="so many seeds from this one on")
-    parser.add_argument("--mutant", choices=MUTANTS, default="", help="with a fault that is planted on purpose")
+    parser.add_argument(
+        "--mutant", choices=MUTANTS, default="", help="with a fault that is planted on purpose"
+    )
     parser.add_argument("--history", action="store_true", help="print the history in any case")
     words = parser.parse_args()
-    began, killed, seen, faults, failed = time.process_time(), Counter[tuple[str, str]](), Counter[str](), 0, 0
+    began, killed, seen, faults, failed = (
+        time.process_time(),
+        Counter[tuple[str, str]](),
+        Counter[str](),
+        0,
+        0,
+    )
     for seed in range(words.seed, words.seed + words.count):
         world, wrong = tried(seed, patches=MUTANTS[words.mutant], **aimed(seed))
         killed, seen, faults = killed + world.written, seen + world.seen, faults + world.faults
@@ -53,7 +61,8 @@ def main() -> None:
     reached = sum(killed[side] > 0 for side in sides)
     sys.stdout.write(
         f"{seed - words.seed + 1} seeds, {failed} failed, {faults} faults, "
-        f"{time.process_time() - began:.0f} s of CPU; processes were killed at {sum(killed.values())} writes: "
+        f"{time.process_time() - began:.0f} s of CPU; "
+        f"processes were killed at {sum(killed.values())} writes: "
         f"at {reached} of the {len(sides)} sides of {len(seen)} writes\n"
         + "".join(f"never {when} {site}\n" for site, when in sides if not killed[site, when])
     )

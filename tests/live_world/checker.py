@@ -67,11 +67,9 @@ def judged(every: Sequence[Asked], world: World) -> Iterator[str]:
             yield f"{name} is told done, and ended {ends[name]} times with status {asked.status}"
         if state == "failed" and name not in world.harmed and not (ends[name] == 1 and asked.status):
             yield f"{name} is told failed, and nothing was wrong with it"
-        if state == "failed" and ends[name] and not asked.status:
-            yield f"{name} is told failed, and ran to its end"
-        if state == "killed" and name not in world.harmed and asked.length < asked.walltime:
+        if state == "killed" and name not in world.harmed and (asked.length < asked.walltime or ends[name]):
             yield f"{name} is told killed, and would have ended before its walltime"
-        if state in ("killed", "cancelled", "refused") and ends[name]:
+        if state in ("cancelled", "refused") and ends[name]:
             yield f"{name} is told {state}, and ran to its end"
         if state == "refused":
             yield f"{name} is refused, and there was room for it"
@@ -82,8 +80,8 @@ def judged(every: Sequence[Asked], world: World) -> Iterator[str]:
             cluster = asked.last.get("cluster", "")
             late = TOLERANCE + world.unattended[cluster] + world.unattended["agent"]
             if told is not None and not ended[name] - late <= told <= ended[name] + late:
-                yield f"{name} ended at {ended[name]}, and is told to have ended {(told - ended[name]) / SECOND:g} s later"
+                yield f"{name} is told to have ended {(told - ended[name]) / SECOND:g} s after it did"
             if asked.promises and name not in world.harmed:
                 latest = asked.promises[-1][2]
                 if ended[name] > latest + late:
-                    yield f"{name} ended {(ended[name] - latest) / SECOND:g} s after the latest end that was told"
+                    yield f"{name} ended {(ended[name] - latest) / SECOND:g} s after the latest end told"

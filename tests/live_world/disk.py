@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from live_world.world import World
 
-BETWEEN = ("journal.py", "database.py", "local_queue.py", "contextlib.py", "disk.py")
+BETWEEN = ("world.py", "journal.py", "database.py", "local_queue.py", "contextlib.py", "disk.py")
 """Files between the statement and the one who wants something to be written."""
+SYNCED = ("FULL", "EXTRA")
+"""Levels of SQLite at which a commit waits for fsync."""
 CHANGES = ("INSERT", "UPDATE", "DELETE")
 
 
@@ -52,7 +54,7 @@ class Tables(sqlite3.Connection):
         if word == "COMMIT":
             return self._written(lambda: super(Tables, self).execute(sql, *values), word, ends=True)
         if sql.startswith("PRAGMA synchronous="):
-            self.is_synced = sql.endswith(("FULL", "EXTRA"))
+            self.is_synced = sql.rpartition("=")[2] in SYNCED
         return super().execute(sql, *values)
 
     def commit(self) -> None:

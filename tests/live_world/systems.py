@@ -44,7 +44,9 @@ class Run:
 
     def __post_init__(self) -> None:
         lines = self.text.splitlines()
-        self.fence = Path(shlex.split(next(line for line in lines if line.startswith("fence=")).partition("=")[2])[0])
+        self.fence = Path(
+            shlex.split(next(line for line in lines if line.startswith("fence=")).partition("=")[2])[0]
+        )
         _, self.name, length, self.status = shlex.split(lines[-2].strip("()"))[-4:]
         self.length = int(length)
         self.has_fence = any("mkdir" in line for line in lines)
@@ -146,7 +148,9 @@ class Controller:
                 return f"{job.number}\n"
             case ("sacct", *_):
                 name = words[-1].removeprefix("--name=")
-                last = {job.number: job for at, job in self.accounts if at <= self.world.t and job.name == name}
+                last = {
+                    job.number: job for at, job in self.accounts if at <= self.world.t and job.name == name
+                }
                 return "".join(map(_accounted, last.values()))
             case ("scontrol", "show", "config"):
                 kind = "slurmdbd" if self.accounting else "none"
@@ -255,9 +259,9 @@ class Controller:
         for run in self.runs:  # nodes end the jobs that it does not know to run, if they tell it of them
             job = self.jobs.get(run.job)
             known = job is not None and job.state in ("RUNNING", "SUSPENDED")
-            if lost and run.code is None and not known and self.world.draw.random() < 0.5:
+            if lost and run.code is None and not known:
                 self.world.harmed.add(run.name)
-                run.code = -9
+                run.code = -9 if self.world.draw.random() < 0.5 else None
         for job in self.jobs.values():
             if job.state == "SUSPENDED" and ((own := self._run_of(job)) is None or own.left is None):
                 job.state = "RUNNING"
@@ -347,9 +351,9 @@ class LocalProcesses(Processes):
         for each in {pid, *self.strays(name)} & runs.keys():
             if what in (signal.SIGSTOP, signal.SIGCONT):
                 stop_or_go(runs[each], what == signal.SIGSTOP, self.machine.world.t)
-            elif runs[each].code is None and runs[each].left is None:
-                runs[each].code = -what
-            elif what == signal.SIGKILL and runs[each].code is None:
+            elif (runs[each].code is None and runs[each].left is None) or (
+                what == signal.SIGKILL and runs[each].code is None
+            ):
                 runs[each].code = -what
 
     def strays(self, name: str) -> list[int]:

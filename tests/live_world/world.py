@@ -25,7 +25,7 @@ from headway.live import batch, outside, processes
 from headway.live.agent import LiveAgent
 from headway.live.batch import Batch
 from headway.live.grid_file import Site
-from headway.live.journal import OVER
+from headway.live.journal import Journal
 from headway.live.local_server import LocalServer
 from headway.live.slurm import server as slurm_server
 from headway.live.slurm import steered
@@ -57,7 +57,6 @@ CHANCE = {
 """How often what goes wrong, each time that it could."""
 POLICIES = ("conservative", "easy", "dbf", "fcfs")
 """Of local and steered clusters."""
-STOPPING = {"ujfb": ("ujfb(memory_swap=0)",)}
 WORLD: list[World] = []
 
 
@@ -89,6 +88,14 @@ class Wire:
 
     def ask(self, request: str, **data: Any) -> dict[str, Any]:
         world, message = WORLD[-1], (self.to, request, json.dumps(data))
+        if world.is_forgetful and (self.to, request) == ("agent", "submit"):
+            # Whoever submits again when its task is forgotten has two tasks, and may know that.
+            before, world.calm = world.calm, True
+            answer = world.deliver(*message)
+            world.calm = before
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
         told = f"{request} to {self.to}"
         world.wander()
         world.may_kill()
@@ -161,10 +168,14 @@ def client_of(world: World, number: int) -> Client:
     status = 3 if draw.random() < 0.1 else 0
     name = f"t{number}"
     more: dict[str, Any] = {"deadline": BEGIN + draw.randint(60, 400) * SECOND} if draw.random() < 0.3 else {}
-    if world.urgent and draw.random() < 0.5:
-        more["urgent"] = True
+    if world.urgent:
+        more |= {"urgent": draw.random() < 0.5, "memory_mb": 1}
     task = Task(
-        ("run", name, str(length * SECOND), str(status)), draw.randint(1, 4), walltime * SECOND, name=name, **more
+        ("run", name, str(length * SECOND), str(status)),
+        draw.randint(1, 4),
+        walltime * SECOND,
+        name=name,
+        **more,
     )
     asked = Asked(name, length * SECOND, walltime * SECOND, status)
     return Client(asked, task, draw.choice(("", f"mine-{number}")), draw.random() < 0.3)
@@ -198,6 +209,8 @@ class World:
     """Processes killed at a write, by its name, before and after."""
     seen: Counter[str] = field(default_factory=Counter)
     """Writes, by name."""
+    steps: set[tuple[str, str]] = field(default_factory=set)
+    """(before, after) of the states of attempts."""
     unattended: Counter[str] = field(default_factory=Counter)
     """For how long a cluster's server, or its clock, was not what it should be (µs)."""
 
@@ -209,9 +222,11 @@ class World:
         """When each process is to look after things again."""
         self.offset: Counter[str] = Counter()
         """By how much the clock of each process's machine is wrong (µs)."""
+        self.away: dict[str, int] = {}
+        """Since when each process is gone."""
         self.full: dict[str, int] = {}
         """Until when each one's disk is full."""
-        self.passes = self.draw.choice((1, 1, 1, 2, 3, 5))
+        self.passes = self.draw.choice((1, 1, 1, 1, 2, 3))
         """At which passing of the write that is aimed at a process is killed."""
 
     # ---- what goes wrong ----------------------------------------------------------------------------------
@@ -238,7 +253,11 @@ class World:
         aimed = False
         if (site, when) == self.aim and self.passes:
             self.passes -= 1
-            aimed = not self.calm and not self.passes and self._happens("killed at a write", f"{who} {when} {site}")
+            aimed = (
+                not self.calm
+                and not self.passes
+                and self._happens("killed at a write", f"{who} {when} {site}")
+            )
         if aimed or self.wrong("killed at a write", f"{who} {when} {site}"):
             self.written[site, when] += 1
             raise Killed
@@ -294,6 +313,7 @@ class World:
     def end(self, name: str, power: bool = False) -> None:
         """A process is gone, and with the power of its machine all that it ran there."""
         self.processes[name] = None
+        self.away.setdefault(name, self.t)
         power = power or self.wrong("power lost", name)
         for tables in self.files.pop(name, []):
             tables.end(power)
@@ -318,6 +338,7 @@ class World:
         try:
             self.processes[name] = self._process(name)
             self.due[name] = self.t
+            self.unattended[name] += self.t - self.away.pop(name, self.t)
         except Killed as killed:
             self.end(name, killed.power)
         except HeadwayError as error:
@@ -400,15 +421,20 @@ class World:
     def begin(self, path: Path) -> None:
         """A grid of two clusters, and those who want something of it."""
         draw = self.draw
-        kinds = self.scene.split() or [draw.choice(("slurm", "slurm", "local", "local", "steered")) for _ in "ab"]
+        kinds = self.scene.split() or [
+            draw.choice(("slurm", "slurm", "local", "local", "steered")) for _ in "ab"
+        ]
         self.urgent = any(kind.endswith("urgent") for kind in kinds)
         tables = ""
         for name, kind in zip("ab", kinds, strict=True):
             policy = "ujfb" if self.urgent else draw.choice(POLICIES)
             more = {"steer": True} if kind.startswith("steered") else {}
             what = "local" if kind.startswith("local") else "slurm"
-            tables += cluster(name, 4, kind=what, policy=policy if what == "local" or more else "conservative", **more)
+            tables += cluster(
+                name, 4, kind=what, policy=policy if what == "local" or more else "conservative", **more
+            )
         keep = draw.choice((2, 1000, 1000))
+        self.is_forgetful = keep < 1000
         tables = tables.replace("True", "true")
         grid = written(path, tables, "reallocation(period=20, threshold=5)", f"keep = {keep}")
         self.grid = replace(grid, poll=1.0)
@@ -417,9 +443,13 @@ class World:
         self.names = ("agent", *self.sites)
         has_accounts = draw.random() < 0.6
         self.controllers = {
-            name: Controller(self, name, has_accounts) for name, site in self.sites.items() if site.kind == "slurm"
+            name: Controller(self, name, has_accounts)
+            for name, site in self.sites.items()
+            if site.kind == "slurm"
         }
-        self.machines = {name: Machine(self, name) for name, site in self.sites.items() if site.kind == "local"}
+        self.machines = {
+            name: Machine(self, name) for name, site in self.sites.items() if site.kind == "local"
+        }
         self.clients = [client_of(self, number) for number in range(draw.randint(1, 6))]
 
     def run(self, path: Path) -> str:
@@ -461,10 +491,14 @@ class World:
 
 
 def tried(
-    seed: int, only: set[int] | None = None, patches: Sequence[tuple[Any, str, Any]] = (), aim: Any = None, scene: str = ""
+    seed: int,
+    only: set[int] | None = None,
+    patches: Sequence[tuple[Any, str, Any]] = (),
+    aim: tuple[str, str] = ("", ""),
+    scene: str = "",
 ) -> tuple[World, str]:
     """A world from its beginning to its end, and what is wrong with it."""
-    world = World(seed, only, aim or ("", ""), scene)
+    world = World(seed, only, aim, scene)
     path = Path(tempfile.mkdtemp(prefix="hw", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
     seams: list[tuple[Any, str, Any]] = [
         (outside, "now", world.now),
@@ -478,6 +512,13 @@ def tried(
         (Batch, "warm", lambda *_: None),
         (batch, "FORGET_AFTER", 6),
     ]
+
+    def set_attempt(journal: Journal, number: int, **columns: Any) -> None:
+        before, after = journal.attempt(number).state, columns.get("state", "")
+        journal.set_columns("attempts", "attempt", number, columns)
+        world.steps |= {("none", "submitting")} if not after else {(before, after)} - {(after, after)}
+
+    seams.append((Journal, "set_attempt", set_attempt))
     WORLD.append(world)
     try:
         with ExitStack() as stack:
@@ -487,6 +528,3 @@ def tried(
     finally:
         WORLD.pop()
         shutil.rmtree(path)
-
-
-__all__ = ["OVER", "World", "tried"]

@@ -33,7 +33,9 @@ ENDINGS = {"done": "done", "failed": "failed", "killed": "killed", "cancelled": 
 class Accounts:
     """The journal against the servers."""
 
-    def __init__(self, journal: Journal, proxies: Sequence[Proxy], say: Notify, fence: Path | None) -> None:
+    def __init__(
+        self, journal: Journal, proxies: Sequence[Proxy], say: Notify, fence: Path | None = None
+    ) -> None:
         """``fence`` is where the fences are; None: no task really runs."""
         self.journal, self.proxies, self.say = journal, {proxy.name: proxy for proxy in proxies}, say
         self.fence = fence

@@ -118,6 +118,10 @@ class LocalServer(ClusterServer):
         that starts now has its whole walltime before it, not what is left since it should have started.
         """
         self._follow_clock()
+        lags = [self._lag(entry) for entry in self.entries.values() if entry.state == "running"]
+        passed = self._wall - max(self.batch.now, self.batch.seen_at)
+        if (lag := min(max(lags, default=0), passed)) > LATE:
+            self.queue.stand(lag)
         behind = max(self.batch.now, self.batch.seen_at) - self._wall
         if behind > LATE:  # it was set back while no server looked
             self._go_on(-behind)
@@ -125,6 +129,12 @@ class LocalServer(ClusterServer):
         if late > LATE:
             self.queue.stand(late)
         self.batch.look(self.now)
+
+    def _lag(self, entry: Entry) -> int:
+        """How much later than its policy has it a job begins: one that a server that was killed has not
+        started, or that cannot be started yet, has its whole walltime when it is."""
+        is_there = entry.pid is not None or self._begun(entry) is not None
+        return 0 if is_there else self._wall - (entry.started or 0)
 
     def _follow_clock(self) -> None:
         """See whether this machine's clock was set."""
@@ -217,7 +227,7 @@ class LocalServer(ClusterServer):
             at = min(at, self.batch.ended(entry.number))  # at its walltime, where that had passed meanwhile
         if state != "fenced":  # the task itself runs elsewhere then
             self.processes.clear(entry.pid or 0, entry.name)
-        self._set(entry, state=state, ended=self._told_end(at, fence), code=code, pid=None)
+        self._set(entry, state=state, ended=self._told_end(entry, at, fence), code=code, pid=None)
         self.batch.close()
 
     def _end(self, entry: Entry, t: int) -> int:
@@ -226,9 +236,16 @@ class LocalServer(ClusterServer):
         self.queue.note(at, "end", entry.number)
         return at
 
-    def _told_end(self, at: int, fence: Fence | None) -> int:
-        """When a job that the policy heard of at an instant ended (µs since 1970)."""
-        return self.unix(at)
+    def _told_end(self, entry: Entry, at: int, fence: Fence | None) -> int:
+        """When a job that the policy heard of at an instant ended (µs since 1970).
+
+        It was heard of long after, as on a disk that was full meanwhile: then its fence knows better.
+        """
+        told = self.unix(at)
+        if fence is None or fence.ended is None or entry.began is None:
+            return told
+        ended = entry.began + fence.ended - fence.started
+        return ended if entry.began <= ended < told - PATIENCE else told
 
     def _exact_end(self, entry: Entry) -> int:
         """Now, or some µs later: the run time is to be that of the task's own size x the factor of this one,
@@ -308,7 +325,8 @@ class LocalServer(ClusterServer):
             fence = self._begun(entry)
             if fence is not None and fence.code is not None:  # it ended just before its walltime
                 state = "done" if fence.code == 0 else "failed"
-                self.queue.set(entry.number, state=state, code=fence.code)
+                ended = self._told_end(entry, act.at, fence)
+                self.queue.set(entry.number, state=state, code=fence.code, ended=ended)
             self.processes.end(entry.pid, entry.name)
 
     def _launch(self, entry: Entry) -> None:
@@ -318,7 +336,9 @@ class LocalServer(ClusterServer):
                 self.processes.bring_to("running", entry.pid, entry.name)
             return  # its process is found when somebody looks for its end
         self.grid.fence.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._set(entry, pid=self._start(entry))
+        pid, began = self._start(entry), self.unix(entry.started or 0)
+        is_late = abs(began - (entry.began or 0)) > LATE
+        self._set(entry, pid=pid, **({"began": began} if is_late else {}))
 
     def _start(self, entry: Entry) -> int:
         """Start the process of a job; its number."""

@@ -47,6 +47,7 @@ class SlurmJobs(Processes):
 
     def hand_over(self, words: list[str], script: str) -> int:
         """Give a job to Slurm; its number."""
+        self._looked = -FRESH  # Slurm may have the job whatever the answer is
         said = self.slurm.run("sbatch", "--parsable", "--no-requeue", *words, text=script)
         number = handed_over(said)
         now = outside.steady()
@@ -201,14 +202,16 @@ class SteeredServer(LocalServer):
         """Slurm says when its jobs began."""
 
     def _look(self) -> None:
-        """While Slurm has no room for a job that it was given, as when a node is down, its user holds it or
-        an operator suspends it, the clock stands still: the job has its whole walltime when it runs."""
-        now = outside.now()
-        given = [entry for entry in self.entries.values() if entry.state == "running"]
-        if any(self._begun(entry) is None or self._is_suspended(entry) for entry in given):
-            self.queue.stand(max(now - self._looked, 0))
-        self._looked = now
         super()._look()
+        self._looked = outside.now()
+
+    def _lag(self, entry: Entry) -> int:
+        """Also while Slurm has no room for a job, as when a node is down, its user holds it or an operator
+        suspends it, and where it began late while no server looked."""
+        if self._is_suspended(entry):
+            return outside.now() - self._looked
+        fence = self._begun(entry)
+        return (outside.now() if fence is None else fence.started) - self.unix(entry.started or 0)
 
     def _is_suspended(self, entry: Entry) -> bool:
         """Whether somebody has suspended a job that is to run."""
@@ -235,13 +238,16 @@ class SteeredServer(LocalServer):
             self._set(entry, pid=0)  # it has ended
 
     def _ended(self, entry: Entry) -> None:
-        """One that a controller lost in a crash before it began is handed over again."""
-        if self._begun(entry) is None and self.processes.job(entry.pid or 0, entry.name) is None:
+        """One that a controller lost in a crash before it began is handed over again; one that met its fence
+        was a copy of another."""
+        if (other := self.processes.alive(entry.name)) is not None:
+            self._set(entry, pid=other)
+        elif self._begun(entry) is None and self.processes.job(entry.pid or 0, entry.name) is None:
             self._set(entry, pid=None)
         else:
             super()._ended(entry)
 
-    def _told_end(self, at: int, fence: Fence | None) -> int:
+    def _told_end(self, entry: Entry, at: int, fence: Fence | None) -> int:
         ended = None if fence is None else fence.ended
         return self.unix(at) if ended is None else ended
 
