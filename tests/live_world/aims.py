@@ -78,10 +78,6 @@ WRITES: dict[str, str] = {
 }
 """By the names of who writes, the method of journal or queue, and of the statement; empty: any clusters."""
 
-WRITES |= dict.fromkeys(
-    ("accounts._note_spans set_spans INSERT", "local_server._note_span set_spans INSERT"),
-    "local-urgent local-urgent",
-)
 SCENES = ("", "slurm slurm", "", "local local", "", "steered local", "slurm local", "")
 """Of seeds whose write is one of the agent's; empty: drawn."""
 SIDES = [(site, when) for site in WRITES for when in ("before", "after")]

@@ -1,7 +1,7 @@
 /* The protocol of agent and servers: two tasks, two servers, messages that are lost or late, and one crash of the
  * agent and of each batch system, which loses what it has not saved.
  *
- *     spin -search -O2 -DCOLLAPSE tests/models/live.pml
+ *     spin -search -DTASKS=1 -DLOSSES=1 -O2 -DSAFETY -DCOLLAPSE tests/models/live.pml
  *
  * An attempt is one submission of a task to a server; its states are those of the journal, and STEP is the only
  * way from one to another. What the journal says is on disk before anything is asked, so that a crash of the

@@ -120,7 +120,7 @@ class LocalServer(ClusterServer):
         self._follow_clock()
         lags = [self._lag(entry) for entry in self.entries.values() if entry.state == "running"]
         passed = self._wall - max(self.batch.now, self.batch.seen_at)
-        if (lag := min(max(lags, default=0), passed)) > LATE:
+        if (lag := min(max(lags, default=0), passed)) > 0:
             self.queue.stand(lag)
         behind = max(self.batch.now, self.batch.seen_at) - self._wall
         if behind > LATE:  # it was set back while no server looked
@@ -391,6 +391,12 @@ class LocalServer(ClusterServer):
         self.queue.commit()
         self._repeat()
         for entry in self.queue.stragglers():
+            fence = self._begun(entry)
+            if fence is not None and fence.code is not None and entry.began is not None:
+                # It was to be ended, but ended by itself while no server was there to do it.
+                ended = entry.began + (fence.ended or fence.started) - fence.started
+                state = "done" if fence.code == 0 else "failed"
+                self.queue.set(entry.number, state=state, code=fence.code, ended=ended)
             if entry.pid and self.processes.is_alive(entry.pid, entry.name):
                 self.processes.end(entry.pid, entry.name)
             else:

@@ -280,8 +280,8 @@ class SlurmServer(ClusterServer):
                 self.guard.permit("kill")
                 self.slurm.run("scancel", job.number)
         self._looked = -FRESH
-        if not jobs and self.accounting.last(name) is None:
-            return {"gone": False}  # nobody knows it any more, and perhaps its node does
+        if all(job.is_waiting for job in jobs) and self.accounting.last(name) is None:
+            return {"gone": False}  # nobody knows that it runs, but perhaps its node
         fence = read_fence(self._fence(name))  # it may have ended by itself just before
         return {"gone": fence is None or fence.code in (None, 128 + signal.SIGTERM)}
 
