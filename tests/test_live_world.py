@@ -56,7 +56,7 @@ def test_few_modules_reach_beyond_the_process() -> None:
         assert {file for file, names in by_file.items() if name in names} == allowed, name
 
 
-SEEDS = 150
+SEEDS = 50
 """Of `make test`."""
 
 
