@@ -28,6 +28,7 @@ LAYERS = (
     ("jit",),
     ("workload", "platform", "site"),
     ("engine",),
+    ("cuda",),
     ("policies",),
     ("schedule",),
     ("metrics",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,13 @@ from headway.engine.compiled import compiled_hook, compiled_loop
 from headway.engine.driver import run
 from headway.engine.outages import ChangingMachine
 from headway.engine.setup import Jobs
+from headway.engine.submissions import Submissions
+from headway.engine.tables import State
 from headway.errors import UsageError
 from headway.outcome import Ran, result_of
 from headway.plain import Notify, Progress
 from headway.platform import Platform
+from headway.policies.policy import Policy
 from headway.policies.prepare import Arrivals, Prepared, Sets
 from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
@@ -52,6 +55,57 @@ def run_policy(
     notify: Notify | None = None,
 ) -> Ran:
     """The simulation itself, as the engine's tables; :func:`simulate` makes a schedule of them."""
+    return begin(workload, platform, policy, notify).run(progress)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A simulation that is ready to run: here, or on a GPU beside others."""
+
+    policy: Policy
+    prepared: Prepared
+    platform: Platform
+    workload: Workload
+    jobs: Jobs
+    order: NDArray[np.int64]
+    submissions: Submissions | None
+    changing: ChangingMachine | None
+    since: tuple[float, float]
+    """Wall and CPU time when it was begun."""
+
+    @property
+    def runs_beside_others(self) -> bool:
+        """Whether one run of the engine, with nothing but its tables, is all of it."""
+        return self.prepared.again is None and self.submissions is None and self.changing is None
+
+    def run(self, progress: Progress | None = None) -> Ran:
+        """Run it here, to the end."""
+        prepared, jobs, submissions = self.prepared, self.jobs, self.submissions
+        if prepared.setup.drive is None or prepared.hooks:
+            warm(prepared)
+        wall_run, cpu_run = time.perf_counter(), time.thread_time()
+        once = prepared.again is None and prepared.setup.drive is None
+        state = run(jobs, prepared.setup.with_submissions(submissions, again=not once), progress)
+        while prepared.again is not None and (setup := prepared.again(state)) is not None:
+            state = run(jobs, setup.with_submissions(submissions), progress)
+        return self.ended(state, wall_run, cpu_run)
+
+    def ended(self, state: State, wall_run: float, cpu_run: float) -> Ran:
+        """What it came to; the simulation proper began at these times of the wall and of the CPU."""
+        timing = {
+            "wall_seconds": time.perf_counter() - self.since[0],
+            "cpu_seconds": time.thread_time() - self.since[1],
+            "simulation_wall_seconds": time.perf_counter() - wall_run,
+            "simulation_cpu_seconds": time.thread_time() - cpu_run,
+        }
+        tables = self.policy, self.prepared, state, self.platform, self.workload, self.jobs, self.order
+        return Ran(*tables, self.submissions, self.changing, timing)
+
+
+def begin(
+    workload: Workload, platform: Platform | int, policy: str | Spec | object, notify: Notify | None = None
+) -> Begun:
+    """Prepare a simulation: its jobs, its machine and what its policy needs of the engine."""
     machine = Platform.procs(platform) if isinstance(platform, (int, np.integer)) else platform
     if not isinstance(machine, Platform):
         raise UsageError(
@@ -87,9 +141,6 @@ def run_policy(
     prepared = prepare(arrivals, machine.clusters[0].procs)
     if notify is not None and prepared.remark:
         notify(prepared.remark)
-    if prepared.setup.drive is None or prepared.hooks:
-        warm(prepared)
-    wall_run, cpu_run = time.perf_counter(), time.thread_time()
     jobs = Jobs(submit, size, walltime, runtime, prepared.plan, numbers)
     changing = changing_machine(machine, submit)
     if changing is not None:
@@ -99,17 +150,7 @@ def run_policy(
             sets=lambda state: Sets(changing.processors(state)),
         )
     submissions = placed.submissions(kept, order)
-    once = prepared.again is None and prepared.setup.drive is None
-    state = run(jobs, prepared.setup.with_submissions(submissions, again=not once), progress)
-    while prepared.again is not None and (setup := prepared.again(state)) is not None:
-        state = run(jobs, setup.with_submissions(submissions), progress)
-    timing = {
-        "wall_seconds": time.perf_counter() - wall,
-        "cpu_seconds": time.thread_time() - cpu,
-        "simulation_wall_seconds": time.perf_counter() - wall_run,
-        "simulation_cpu_seconds": time.thread_time() - cpu_run,
-    }
-    return Ran(placed, prepared, state, machine, kept, jobs, order, submissions, changing, timing)
+    return Begun(placed, prepared, machine, kept, jobs, order, submissions, changing, (wall, cpu))
 
 
 def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingMachine | None:

@@ -140,12 +140,14 @@ class Campaign:
         fresh: bool = False,
         progress: Tell | None = None,
         processes: bool | None = None,
+        device: str = "cpu",
     ) -> Results:
         """Run the cells that are not in the folder `out` yet, and return all results.
 
         workers: how many cells are simulated at once, all cores by default. They are threads of this
             process, or processes where there are many of them, many short cells, or a policy written in
             Python; `processes` says which. client: a Dask client, whose cluster then does the work.
+        device: "cuda" runs thousands of cells at once on a GPU, with the same results (`headway[cuda]`).
         retry_failed: run failed cells again. fresh: run all cells again, those that are there too.
         progress: called now and then with a `Progress`.
 
@@ -154,6 +156,14 @@ class Campaign:
 
         if workers is not None and not (_is_whole(workers) and workers >= 1):
             raise UsageError(f"workers must be a whole number of at least 1, not {workers!r}")
+        if device not in DEVICES:
+            raise UsageError(f"device must be {' or '.join(DEVICES)}, not {device!r}")
+        if device == "cuda":
+            if client is not None:
+                raise UsageError("give either device='cuda' or a Dask client, not both")
+            from headway.campaign.on_gpu import check_gpu
+
+            check_gpu()
         # Finished cells are written with it; an interrupt in the middle of its import would lose them.
         import polars  # noqa: F401
 
@@ -169,6 +179,10 @@ class Campaign:
                     from headway.campaign.on_dask import run_on_dask
 
                     run_on_dask(run, self.opened(), self.openings, client, tell)
+                elif device == "cuda":
+                    from headway.campaign.on_gpu import run_on_gpu
+
+                    run_on_gpu(run, self.opened(), self.openings, tell)
                 else:
                     count = workers or cores()
                     made = local_workers(count, processes, self._interpreted())
@@ -298,6 +312,8 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+DEVICES = ("cpu", "cuda")
+"""What cells run on."""
 MOST_SEEDS = 1_000_000
 """Replications at most: more would take years, and their list alone all memory."""
 

@@ -27,7 +27,7 @@ from headway.platform import Platform
 from headway.policies.own.faults import error_words
 from headway.policies.own.loading import digests, load_file, load_module
 from headway.policies.spec import Spec, parse_spec
-from headway.simulate import run_policy
+from headway.simulate import Begun, begin
 from headway.workload import Workload
 
 DESCRIBED = frozenset((
@@ -185,8 +185,18 @@ def run_chunk(chunk: Chunk) -> list[Outcome]:
 
 def run_task(task: Task, workload: Workload, settings: Settings) -> Outcome:
     """Simulate and measure one cell; every error is kept as a sentence."""
+
+    def simulated() -> Outcome:
+        since = time.thread_time()
+        return measured(task, begun(task, workload, settings).run(), settings, since)
+
+    return guarded(task, simulated)
+
+
+def guarded(task: Task, work: Callable[[], Outcome]) -> Outcome:
+    """The outcome of some work on a cell; every error is kept as a sentence."""
     try:
-        return _measured(task, workload, settings)
+        return work()
     except HeadwayError as error:
         return Outcome(task.id, error=str(error))
     except BaseException as error:  # in a policy or a measure of the user's
@@ -202,17 +212,21 @@ def _parsed(policy: str) -> Spec:
     return parse_spec(policy)
 
 
-def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
-    begin = time.thread_time()
+def begun(task: Task, workload: Workload, settings: Settings) -> Begun:
+    """The simulation of a cell, ready to run."""
     spec = _parsed(task.policy)
     if spec.uses_own and policy_key(spec) != task.policy_key:
         raise UsageError(f"{task.policy}: its source changed after the campaign began; run it again")
     if settings.measures and measures_key(settings) != task.measures_key:
         raise UsageError("the source of a measure changed after the campaign began; run it again")
-    ran = run_policy(workload.fit_to(task.widest), task.platform, spec)
+    return begin(workload.fit_to(task.widest), task.platform, spec)
+
+
+def measured(task: Task, ran: Ran, settings: Settings, since: float) -> Outcome:
+    """The numbers of a cell that was begun when this thread's CPU time was ``since``."""
     row = None if kernels.INTERPRETED else _row_at_once(ran, settings)
     outcome = _of_schedule(task, ran, settings) if row is None else Outcome(task.id, row)
-    outcome.seconds = time.thread_time() - begin
+    outcome.seconds = time.thread_time() - since
     outcome.python = outcome.seconds - ran.timing["simulation_cpu_seconds"]
     return outcome
 

@@ -43,6 +43,10 @@ def sweep(
     dask: Annotated[
         str | None, options.value("--dask", "ADDRESS", "Work on this Dask cluster, as in tcp://host:8786.")
     ] = None,
+    device: Annotated[
+        str,
+        options.value("--device", "DEVICE", "Run cells on the cpu, or thousands at once on a GPU: cuda."),
+    ] = "cpu",
     out: Annotated[
         Path | None, options.value("--out", "DIR", "Folder of the results; by default named after the file.")
     ] = None,
@@ -65,8 +69,10 @@ def sweep(
     such a policy reads while it runs, and the versions of installed packages, are not looked at: --fresh
     runs all cells again.
     """
-    if workers is not None and dask is not None:
-        raise UsageError("give either --workers or --dask, not both")
+    if (workers is not None) + (dask is not None) + (device == "cuda") > 1:
+        raise UsageError("give one of --workers, --dask and --device cuda")
+    if device not in ("cpu", "cuda"):
+        raise UsageError(f"--device must be cpu or cuda, not {device!r}")
     from headway.campaign import Campaign
 
     if table is not None:
@@ -86,7 +92,7 @@ def sweep(
     again = {"retry_failed": retry_failed, "fresh": fresh}
     with _kept_in(folder), shown(quiet) as show:
         if dask is None:
-            results = campaign.run(folder, workers=workers, progress=show, **again)
+            results = campaign.run(folder, workers=workers, progress=show, device=device, **again)
         else:
             from headway.campaign.on_dask import connected
 
