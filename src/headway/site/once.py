@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,7 +22,10 @@ def once(make: Callable[[Site], Made]) -> Callable[[Site], Made]:
     def made(site: Site) -> Made:
         if name not in site.made_of_it:
             site.made_of_it[name] = make(site)
-        found: Made = site.made_of_it[name]
-        return cast(Made, found.copy()) if isinstance(found, np.ndarray) else found
+        found: Any = site.made_of_it[name]
+        if isinstance(found, np.ndarray):
+            return cast(Made, found.copy())
+        named = isinstance(getattr(found, "table", None), np.ndarray)  # a table whose rows have names
+        return cast(Made, type(found)(found.table.copy()) if named else found)
 
     return made
