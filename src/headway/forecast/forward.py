@@ -26,7 +26,7 @@ from headway.cores import cores
 from headway.engine.compiled import compiled_hook, compiled_loop
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs
-from headway.engine.tables import Phase, Runs, State
+from headway.engine.tables import Phase, State
 from headway.errors import UsageError
 from headway.forecast.instant import Instant
 from headway.forecast.record import Record
@@ -251,6 +251,5 @@ def has_started(state: State, place: int) -> bool:
 
 def first_start(state: State, place: int) -> int:
     """When a job first started (µs); NEVER if it did not."""
-    runs = state.runs[: Runs["start"] + 1, : int(state.clock.runs)]
-    found = np.flatnonzero(runs.job == place)
-    return int(runs.start[found[0]]) if len(found) else NEVER
+    found = np.flatnonzero(np.asarray(state.runs.job)[: int(state.clock.runs)] == place)
+    return int(state.runs.start[found[0]]) if len(found) else NEVER
