@@ -138,7 +138,7 @@ def test_a_table_of_what_was_found_is_written_for_a_paper(run: Headway) -> None:
 def test_contradictory_options_are_refused(run: Headway) -> None:
     run.write("sweep.toml", SWEEP)
     both = run("sweep", "sweep.toml", "--workers", 1, "--dask", "tcp://127.0.0.1:1")
-    assert both.status == 2 and "either --workers or --dask" in both.err
+    assert both.status == 2 and "one of --workers, --dask and --device cuda" in both.err
     assert run("sweep", "gone.toml").err == "headway: gone.toml: there is no such file; check the path\n"
 
 

@@ -34,7 +34,7 @@ COMMANDS = (
     "compare log.swf --policy easy --policy redirection",
     "sweep sweep.toml --out new --workers 2",
     "reproduce redirection --quick --out new",
-    "replay log.swf --policy easy",
+    "replay fjord",
     "what-if fjord nodes=-1",
     "when fjord --job-procs 16 --walltime 2h",
     "forecast check log.swf --simulated",
@@ -45,7 +45,6 @@ COMMANDS = (
     "policies --check dbf",
 )
 SWEEP = """\
-seeds = [1, 2]
 [[workload]]
 trace = "log.swf"
 [[policy]]

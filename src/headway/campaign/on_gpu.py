@@ -14,7 +14,7 @@ from functools import partial
 
 from headway.campaign.measure import Batch, Chunk, Outcome, Settings, Task, begun, guarded, measured
 from headway.campaign.running import Run, Tell, note_plan
-from headway.cores import cores
+from headway.cores import cores, threads
 from headway.cuda import why_not
 from headway.errors import UsageError
 from headway.simulate import Begun
@@ -48,7 +48,7 @@ def run_on_gpu(run: Run, opened: Iterator[list[Batch]], openings: int, tell: Tel
     """Run every missing cell; what is finished is on disk when this returns or raises."""
     waiting: list[Chunk] = []
     since = time.monotonic()
-    with ThreadPoolExecutor(cores()) as cpu:
+    with threads(cores()) as cpu:
         for number, batches in enumerate(opened, start=1):
             note_plan(run, batches, number, openings)
             waiting += [chunk for batch in batches for chunk in run.chunks(batch)]

@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import sys
+import threading
 from copy import copy
 from functools import cache
 from inspect import getdoc
@@ -69,6 +70,9 @@ def main() -> None:
         print(f"headway: {one_line(trouble)}", file=sys.stderr)  # noqa: T201
     if status == INTERRUPTED:
         print(f"headway: interrupted{one_line(kept)}", file=sys.stderr)  # noqa: T201
+        if any(not each.daemon for each in threading.enumerate()[1:]):  # such as one that compiles
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
     sys.exit(status or _flushed())
 
 

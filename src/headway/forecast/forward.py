@@ -13,7 +13,6 @@ told of them; then the arrivals that were drawn.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from headway.arrays import Ints
-from headway.cores import cores
+from headway.cores import cores, threads
 from headway.engine.compiled import compiled_hook, compiled_loop
 from headway.engine.driver import Driver
 from headway.engine.setup import Jobs
@@ -166,7 +165,7 @@ class Beginning:
     def starts_of(self, row: int, futures: Iterable[Future], submit: int | None = None) -> Iterator[int]:
         """When the job of a row starts in each future, in their order; as :meth:`start_of`."""
         workers, ahead = self.forward.side_by_side, iter(futures)
-        with ThreadPoolExecutor(workers) as pool:
+        with threads(workers) as pool:
             while some := list(islice(ahead, AHEAD * workers)):
                 yield from pool.map(lambda future: self.start_of(row, future, submit), some)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Lock
@@ -15,7 +15,7 @@ from headway.arrays import Floats, Ints, Mask
 from headway.campaign.intervals import Paired, paired
 from headway.changes import Case, named, with_parameter
 from headway.changes.jobs_changes import of_named
-from headway.cores import cores
+from headway.cores import cores, threads
 from headway.grammar import parse_call
 from headway.plain import Notify, Progress
 from headway.policies.spec import parse_spec
@@ -55,7 +55,7 @@ def simulate_all(
     workers = min(workers or cores(), len(cases))
     if workers <= 1:
         return [_simulated(case, tally.of(place), say, seed) for place, case in enumerate(cases)]
-    with ThreadPoolExecutor(workers, thread_name_prefix="headway") as pool:
+    with threads(workers) as pool:
         runs: list[Future[Result]] = [
             pool.submit(_simulated, case, tally.of(place), say, seed) for place, case in enumerate(cases)
         ]
