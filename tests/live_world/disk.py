@@ -50,9 +50,11 @@ class Tables(sqlite3.Connection):
     def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
         word = sql.split(None, 1)[0]
         if word in CHANGES:
-            return self._written(lambda: super(Tables, self).execute(sql, *values), word)
+            found: sqlite3.Cursor = self._written(lambda: super(Tables, self).execute(sql, *values), word)
+            return found
         if word == "COMMIT":
-            return self._written(lambda: super(Tables, self).execute(sql, *values), word, ends=True)
+            found = self._written(lambda: super(Tables, self).execute(sql, *values), word, ends=True)
+            return found
         if sql.startswith("PRAGMA synchronous="):
             self.is_synced = sql.rpartition("=")[2] in SYNCED
         return super().execute(sql, *values)

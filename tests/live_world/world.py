@@ -288,7 +288,8 @@ class World:
 
     def go_on(self, time: int) -> None:
         self.t += time
-        for each in (*self.controllers.values(), *self.machines.values()):
+        systems: list[Controller | Machine] = [*self.controllers.values(), *self.machines.values()]
+        for each in systems:
             each.go_on()
 
     # ---- processes ----------------------------------------------------------------------------------------
@@ -506,7 +507,7 @@ def tried(
         (outside, "sleep", world.sleep),
         (outside, "word", lambda count: world.words.randbytes(count).hex()),
         (outside, "connect", lambda path, isolation: Tables.opened(world, path, isolation)),
-        (processes, "strays", lambda name: world.machines[world.running[-1]].strays(name)),
+        (processes, "strays", lambda name: LocalProcesses(world.machines[world.running[-1]]).strays(name)),
         (slurm_server, "Slurm", lambda name, *_: world.controllers[name]),
         (steered, "Slurm", lambda name, *_: world.controllers[name]),
         (Batch, "warm", lambda *_: None),

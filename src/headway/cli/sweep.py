@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
 from headway.cli.application import FAULT, Interrupted, command
@@ -89,7 +89,7 @@ def sweep(
             f"{', '.join(places[:3])}: what is read or imported there is not part of a cell's identity; "
             "when it has changed, give --fresh"
         )
-    again = {"retry_failed": retry_failed, "fresh": fresh}
+    again: dict[str, Any] = {"retry_failed": retry_failed, "fresh": fresh}
     with _kept_in(folder), shown(quiet) as show:
         if dask is None:
             results = campaign.run(folder, workers=workers, progress=show, device=device, **again)
