@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,3 +116,15 @@ def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 def run(headway: Headway) -> Headway:
     """The same, for tests that use the package under its name."""
     return headway
+
+
+@pytest.fixture(scope="module")
+def nothing_kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No kernel was kept before: what is called is compiled."""
+    from headway.jit import cache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADWAY_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        cache.keeping.cache_clear()
+        yield
+    cache.keeping.cache_clear()

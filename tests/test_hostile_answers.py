@@ -91,7 +91,7 @@ def test_other_commands_of_slurm_that_cannot_be_read_are_no_answers() -> None:
         with pytest.raises(NoAnswer, match="sinfo prints a line that is not a node's"):
             Nodes(Prints(sinfo=line)).look()
     assert Nodes(Prints(sinfo="\n")).look() == []
-    slurm = Prints(scontrol="accounting_storage/slurmdbd", sacct="7|RUNNING|4")
+    slurm = Prints(scontrol="accounting_storage/slurmdbd", sacct="7|RUNNING|4\n")
     with pytest.raises(NoAnswer, match="sacct prints a line that is not a job's: '7"):
         Accounting(slurm).last("hw-x")
     with pytest.raises(NoAnswer, match="sbatch prints something else than a job's number"):

@@ -11,7 +11,10 @@ import pytest
 
 from headway.jit import kernels
 
-pytestmark = pytest.mark.skipif(not kernels.TUNED, reason="nothing is compiled, or numba is left as it is")
+pytestmark = [
+    pytest.mark.skipif(not kernels.TUNED, reason="nothing is compiled, or numba is left as it is"),
+    pytest.mark.usefixtures("nothing_kept"),
+]
 if kernels.TUNED:
     import numba
     from numba import extending as numba_extending

@@ -13,7 +13,10 @@ import pytest
 
 from headway.jit import kernels
 
-pytestmark = pytest.mark.skipif(not kernels.TUNED, reason="nothing is compiled, or numba is left as it is")
+pytestmark = [
+    pytest.mark.skipif(not kernels.TUNED, reason="nothing is compiled, or numba is left as it is"),
+    pytest.mark.usefixtures("nothing_kept"),
+]
 if kernels.TUNED:
     import numba
     from llvmlite import binding as llvm

@@ -79,9 +79,9 @@ class LogStream:
             first = _beginning(text)
             if first.startswith(_GZIP):
                 raise InputError("is packed with gzip twice; unpack it once", file=self.name)
-        refuse_packed(first, self.name)
         if first.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError("is UTF-16 text; save it as plain ASCII or UTF-8", file=self.name)
+        refuse_packed(first, self.name)
         yield first.removeprefix(b"\xef\xbb\xbf")
         yield from text
 

@@ -55,7 +55,7 @@ def watched(workload: Workload, platform: Platform, policy: Scored, row: int) ->
     full = int(memory.notes.seen_busy)
     found = []
     for node in np.flatnonzero(memory.seen.start < FAR).tolist():
-        start, wait, total, copies, loads = (int(memory.seen[row, node]) for row in Seen)
+        start, wait, total, copies, loads = (int(memory.seen[row, node]) for row in range(len(Seen)))
         cores = int(memory.nodes.cores[node])
         evicted = Fraction(int(procs[job]) * total, cores)
         x, y, z = policy.weights_at(start == now, full, len(prepared.nodes))
