@@ -98,7 +98,7 @@ def _refuse_tables(text: bytes, line: bytes, name: str) -> None:
         raise InputError(f"is a Parquet file; {logs}", file=name)
     if text[257:262] == b"ustar":
         raise InputError("is a tar archive; unpack it, and name a log in it", file=name)
-    marked = text.startswith((b"\xff\xfe", b"\xfe\xff"))  # UTF-16, which who unpacks it names
+    marked = text.startswith((b"\xff\xfe", b"\xfe\xff"))  # UTF-16 has a sentence of its own
     if text.count(b"\0") > len(text) // 1000 + 8 and not marked:
         raise InputError(f"is not text; {logs}", file=name)
     if line.startswith(b"job,submit,start,end,"):
