@@ -103,7 +103,7 @@ def interrupted(words: list[str], number: int, after: float, cwd: Path, cache: P
         if running.poll() is None:
             running.send_signal(number)
         try:
-            _, err = running.communicate(timeout=SOON * BUSY)
+            out, err = running.communicate(timeout=SOON * BUSY)
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
             return f"still ran after {SOON * BUSY} s"
@@ -115,6 +115,8 @@ def interrupted(words: list[str], number: int, after: float, cwd: Path, cache: P
         return f"left {left}"
     if running.returncode in (0, 1):
         return ""  # it was done before
+    if running.returncode == -number and out.strip() and "Traceback" not in err:
+        return ""  # it had given its answer, and Python was leaving
     last = err.splitlines()[-1:] or [""]
     sentence = last[0].startswith("headway: ") and "interrupted" in last[0]
     if running.returncode != 130 or not sentence or "Traceback" in err:
