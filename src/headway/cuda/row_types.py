@@ -19,6 +19,7 @@ from headway.jit.row_types import (
     RowsType,
     by_number,
     code,
+    described,
     name_more,
     number_of,
     read,
@@ -67,11 +68,7 @@ class ByNumber(templates.AbstractTemplate):  # type: ignore[misc]
         return found and signature(found.return_type, kind, *found.args[1:])
 
 
-@(
-    extending.infer_global(operator.getitem)
-    if hasattr(extending, "infer_global")
-    else templates.infer_global(operator.getitem)
-)
+@templates.infer_global(operator.getitem)
 class ReadByNumber(ByNumber):
     """Reading."""
 
@@ -166,25 +163,10 @@ def view(context: Any, builder: Any, given: Any, wanted: Any, value: Any, t: Any
         parts = code.unpack_tuple(builder, value, len(wanted.types))
         kinds = zip(given.types, wanted.types, parts, strict=True)
         return context.make_tuple(builder, wanted, [view(context, builder, *each, t, jobs) for each in kinds])
-    array = getattr(wanted, "array", wanted)
     position = context.data_model_manager[given].get_field_position
     shape = code.unpack_tuple(builder, builder.extract_value(value, position("shape")))[:-1]
     *strides, step = code.unpack_tuple(builder, builder.extract_value(value, position("strides")))
     if getattr(wanted, "named", None) is JobTable:
         shape[1] = jobs
-    items = shape[0]
-    for length in shape[1:]:
-        items = builder.mul(items, length)
-    at = code.pointer_add(builder, builder.extract_value(value, position("data")), builder.mul(step, t))
-    described = {
-        "data": at,
-        "nitems": items,
-        "itemsize": builder.extract_value(value, position("itemsize")),
-        "shape": code.pack_array(builder, shape),
-        "strides": code.pack_array(builder, strides),
-    }
-    found = code.get_null_value(context.get_value_type(array))
-    place = context.data_model_manager[array].get_field_position
-    for part, number in described.items():
-        found = builder.insert_value(found, number, place(part))
-    return found
+    data = code.pointer_add(builder, builder.extract_value(value, position("data")), builder.mul(step, t))
+    return described(context, builder, getattr(wanted, "array", wanted), data, shape, strides)

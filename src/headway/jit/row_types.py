@@ -104,20 +104,28 @@ def read(context: Any, builder: Any, kind: RowsType, value: Any, name: str) -> A
         strides[0] = builder.mul(strides[0], INT64(kind.each))
     else:
         shape, strides = shape[1:], strides[1:]
+    return described(context, builder, wanted, place, shape, strides)
+
+
+def described(context: Any, builder: Any, wanted: Any, data: Any, shape: Any, strides: Any) -> Any:
+    """An array of a type that begins at ``data``; who owns the memory is Python's concern."""
     items = shape[0]
     for length in shape[1:]:
         items = builder.mul(items, length)
-    described = {
-        "data": place,
+    parts = {
+        "data": data,
         "nitems": items,
-        "itemsize": builder.extract_value(value, position("itemsize")),
+        "itemsize": context.get_constant(
+            types.intp, context.get_abi_sizeof(context.get_data_type(wanted.dtype))
+        ),
         "shape": code.pack_array(builder, shape),
         "strides": code.pack_array(builder, strides),
     }
-    row = code.get_null_value(context.get_value_type(wanted))  # who owns the table is Python's concern
-    for part, number in described.items():
-        row = builder.insert_value(row, number, position(part))
-    return row
+    position = context.data_model_manager[wanted].get_field_position
+    array = code.get_null_value(context.get_value_type(wanted))
+    for part, number in parts.items():
+        array = builder.insert_value(array, number, position(part))
+    return array
 
 
 def place_of(context: Any, builder: Any, kind: RowsType, value: Any, name: str) -> Any:
